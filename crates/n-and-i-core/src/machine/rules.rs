@@ -1,0 +1,183 @@
+//! The rules, each named where it is applied.
+
+use super::{Machine, NEVER};
+use crate::clock::ServerClock;
+use crate::outbox::Kind;
+use crate::output::{Pair, Reason};
+use crate::registration::{AttemptId, Rejected, Reply};
+use crate::time::{Instant, ServerTime};
+
+impl Machine {
+    /// Accepts an answer to the attempt in flight; rule 6: not to one that is over or overdue.
+    pub(super) fn admit(&self, now: Instant, attempt: AttemptId) -> Result<u64, Rejected> {
+        let now = now.as_nanos().max(self.sent);
+        if self.in_flight() == Some(attempt) && now < self.give_up_at() {
+            Ok(now)
+        } else {
+            Err(Rejected::NotInFlight { attempt })
+        }
+    }
+
+    pub(super) fn begin(&mut self, now: u64) {
+        self.attempts += 1;
+        self.in_flight = true;
+        self.sent = now;
+        self.register_at = NEVER;
+        self.outbox.push(Kind::Register);
+    }
+
+    /// Rule 5: expiry is a clock matter.
+    pub(super) fn expire_due(&mut self, now: u64) {
+        if self.owned && now >= self.lease_end {
+            self.report_expiry(now);
+            self.lose(Reason::Expired);
+        }
+        if now >= self.expire_at {
+            self.report_expiry(now);
+            self.forget();
+            self.outbox.push(Kind::Expire);
+        }
+    }
+
+    pub(super) fn report_expiry(&mut self, now: u64) {
+        if !self.lapsed {
+            // Before the first reply the deadline counts from the start.
+            let start = self.expire_at.saturating_sub(self.longest_lease());
+            let since = self.clock.map_or(start, |clock| clock.sent);
+            self.lapsed = true;
+            self.outbox.expired_interval = self.interval;
+            self.outbox.expired_after = now.saturating_sub(since);
+            self.outbox.push(Kind::LeaseExpired);
+        }
+    }
+
+    /// Rule 9: a server clock that stepped costs everything held and two intervals.
+    pub(super) fn synchronize(&mut self, received: u64, at: ServerTime) {
+        let clock = ServerClock { sent: self.sent, received, at };
+        self.outbox.skew = self.clock.map(|before| clock.skew_since(&before));
+        let tolerance = self.timing.gap_nanos() / 4;
+        if self.clock.is_some_and(|before| clock.stepped_since(&before, tolerance)) {
+            self.lose(Reason::ClockStepped);
+            self.forget();
+            self.own_from =
+                self.own_from.max(received.saturating_add(2 * self.timing.interval_nanos()));
+            self.outbox.push(Kind::ClockStepped);
+        }
+        self.clock = Some(clock);
+    }
+
+    /// Rule 10: who was refused because the group runs at another interval owns nothing until
+    /// every lease of that group is over, also if the registry forgot the group meanwhile.
+    /// Such a lease was granted before our registration, for less than 1.5 of their intervals.
+    pub(super) fn wait_out_refusal(&mut self, now: u64) {
+        if self.refused_by_millis != 0 {
+            let theirs = u64::from(self.refused_by_millis) * 1_500_000;
+            self.own_from = self.own_from.max(now.saturating_add(theirs));
+            self.refused_by_millis = 0;
+        }
+    }
+
+    /// Rules 1 and 8: both numbers come from one closed interval in one incarnation.
+    pub(super) fn pair_implied_by(&self, reply: &Reply) -> Option<Pair> {
+        let held = self.held?;
+        let follows = self.interval?.checked_add(1) == Some(reply.interval);
+        if follows && reply.previous_stamp == Some(held) {
+            Pair::new(self.index, reply.replicas?)
+        } else {
+            None
+        }
+    }
+
+    /// Rules 3 and 4: the next registration, counted from the reply; the end of what is held,
+    /// counted from the request.
+    pub(super) fn schedule(&mut self, received: u64, at: ServerTime) {
+        let gap = self.timing.gap_nanos();
+        let until_slot = if self.replicas == 0 {
+            self.timing.interval_nanos()
+        } else {
+            self.timing.nanos_to_next(at) + self.timing.slot_nanos(self.index, self.replicas)
+        };
+        self.register_at = received.saturating_add(until_slot);
+        self.expire_at = self.sent.saturating_add(until_slot + gap);
+    }
+
+    pub(super) fn own(&mut self, at: ServerTime, lease_end: u64) {
+        let timing = self.timing;
+        let to_stage_after_next =
+            timing.nanos_to_next(at) + timing.interval_nanos() + timing.gap_nanos();
+        self.drain_until = self.sent.saturating_add(to_stage_after_next);
+        self.lease_end = lease_end;
+        if !self.owned {
+            self.owned = true;
+            self.stage = self.interval.unwrap_or(0);
+            self.outbox.push(Kind::LeaseGranted);
+            self.outbox.push(Kind::Yield);
+        }
+    }
+
+    pub(super) fn lose(&mut self, reason: Reason) {
+        if self.owned {
+            self.owned = false;
+            self.lease_end = NEVER;
+            self.outbox.reason = reason;
+            self.outbox.drain_until = self.drain_until;
+            self.outbox.released = self.implied;
+            self.outbox.cancel(Kind::LeaseGranted);
+            self.outbox.push(Kind::LeaseReleased);
+            self.outbox.push(Kind::Yield);
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.lose(Reason::Expired);
+        self.held = None;
+        self.implied = None;
+        self.expire_at = NEVER;
+    }
+
+    /// Rule 7: `T/8 · 2^(attempt - 1)`, at most `T`.
+    pub(super) fn back_off(&mut self, now: u64) {
+        let length = self.timing.interval_nanos();
+        let doublings = self.failures.saturating_sub(1).min(3);
+        self.register_at = now.saturating_add((length / 8) << doublings);
+    }
+
+    /// Rule 7: after an unknown outcome, the slot in the next interval. An interval later
+    /// than the request as long as the server's time or the group's size is unknown.
+    pub(super) fn slot_in_next_interval(&self, now: u64) -> u64 {
+        let length = self.timing.interval_nanos();
+        match self.clock {
+            Some(clock) if self.replicas != 0 => {
+                let next = self.timing.nanos_to_next(clock.latest_at(now));
+                let slot = self.timing.slot_nanos(self.index, self.replicas);
+                // From the latest possible server time to the next start, plus what that
+                // estimate may run ahead.
+                let uncertainty = clock.received - clock.sent;
+                now.saturating_add(next + slot + uncertainty)
+            }
+            _ => self.sent.saturating_add(length).max(now.saturating_add(1)),
+        }
+    }
+
+    /// Rule 3: `(1 + g) · T` in plain local time.
+    pub(super) fn longest_lease(&self) -> u64 {
+        self.timing.interval_nanos() + self.timing.gap_nanos()
+    }
+
+    pub(super) fn give_up_at(&self) -> u64 {
+        self.sent.saturating_add(self.timing.interval_nanos())
+    }
+
+    pub(super) fn timeout(&self) -> u64 {
+        if self.stopped {
+            return NEVER;
+        }
+        let next = if self.in_flight { self.give_up_at() } else { self.register_at };
+        next.min(self.expire_at).min(self.lease_end)
+    }
+
+    pub(super) fn report_schedule(&mut self, now: u64) {
+        self.outbox.reported_at = now;
+        self.outbox.push(Kind::RegistrationScheduled);
+    }
+}
