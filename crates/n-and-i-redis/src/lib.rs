@@ -1,0 +1,45 @@
+//! Registers [`n_and_i`] workers in Redis, 6.2 or later, through redis-rs.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use n_and_i::Config;
+//! use n_and_i_redis::RedisRegistry;
+//!
+//! # fn discover(_: RedisRegistry, _: Config) {}
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = redis::Client::open("redis://127.0.0.1:6379/0?protocol=resp3")?;
+//! let registry = RedisRegistry::from_client(client);
+//! let config = Config::new("mail-sender", Duration::from_secs(30))?;
+//! // `discover` is that of the crate for your runtime, such as n-and-i-tokio.
+//! let peers = discover(registry, config);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Whatever the [`redis::Client`] was made with is used: TCP, TLS or Unix socket, RESP2 or
+//! RESP3, user name and password, database. One registration is one round trip, an `EVALSHA`
+//! of a constant script; a server that does not know the script is sent it with the next. The
+//! user needs the commands EVAL, EVALSHA, TIME, GET, SET, INCR, PEXPIRE and INFO on keys that begin with the
+//! [tag](n_and_i::Config::tag).
+//!
+//! Failures never end a worker. They come out as [`RegistrationError`]s, which the driver logs
+//! and acts on.
+//!
+//! # Features
+//!
+//! `tokio` (default) or `smol` choose what connections are opened on. `tokio-rustls`,
+//! `tokio-native-tls`, `smol-rustls` and `smol-native-tls` add TLS as redis-rs has it; with
+//! rustls the application installs a crypto provider.
+
+#[cfg(not(any(feature = "tokio", feature = "smol")))]
+compile_error!("n-and-i-redis needs a runtime: enable its feature `tokio` or `smol`");
+
+#[cfg(any(feature = "tokio", feature = "smol"))]
+mod connection;
+#[cfg(any(feature = "tokio", feature = "smol"))]
+mod error;
+#[cfg(any(feature = "tokio", feature = "smol"))]
+mod registry;
+
+#[cfg(any(feature = "tokio", feature = "smol"))]
+pub use registry::RedisRegistry;

@@ -1,0 +1,148 @@
+//! What a consumer gets.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use n_and_i_core::{Instant, Pair, Reason};
+
+use crate::clock::Clock;
+
+/// What this worker owns changed.
+///
+/// Whatever it owned before is over: stop taking work, finish or release what is in flight
+/// by the [drain deadline](Change::drain_deadline), then go on with [what it owns now](Change::lease).
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub(crate) now_owned: Result<Lease, Reason>,
+    pub(crate) stage: Option<u64>,
+    pub(crate) drain_until: Option<Instant>,
+    pub(crate) clock: ClockHandle,
+}
+
+impl Change {
+    /// The pair that is owned from now on; none if nothing is.
+    pub fn pair(&self) -> Option<Pair> {
+        self.lease().map(Lease::pair)
+    }
+
+    /// The lease on the pair that is owned from now on; none if nothing is.
+    pub fn lease(&self) -> Option<&Lease> {
+        self.now_owned.as_ref().ok()
+    }
+
+    /// Why nothing is owned; none if something is.
+    pub fn reason(&self) -> Option<Reason> {
+        self.now_owned.as_ref().err().copied()
+    }
+
+    /// The number of the interval in which the worker last registered; none before it has.
+    ///
+    /// With a lease it is the stage at which the lease was granted: a fencing token. Of two
+    /// owners of one task, the later has the greater one.
+    pub fn stage(&self) -> Option<u64> {
+        self.stage
+    }
+
+    /// Until when work on the pair just lost may still be finished, on the clock of the
+    /// [`Runtime`](crate::Runtime): nobody else is handed one of its tasks before. None if
+    /// nothing was lost.
+    ///
+    /// This is `start of (K + 2) + g · T` of the server's time as this worker knew it, `K`
+    /// being the last stage at which the pair was owned. It counts on no worker of the group
+    /// having a smaller gap.
+    pub fn drain_deadline(&self) -> Option<Instant> {
+        self.drain_until
+    }
+
+    /// How much time is left until the [drain deadline](Change::drain_deadline): zero if it
+    /// has passed or nothing was lost.
+    pub fn drain_remaining(&self) -> Duration {
+        self.drain_until.map_or(Duration::ZERO, |deadline| {
+            deadline.saturating_duration_since(self.clock.0.now())
+        })
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.now_owned {
+            Ok(lease) => write!(f, "{}", lease.pair()),
+            Err(reason) => write!(f, "idle ({reason})"),
+        }
+    }
+}
+
+/// An exclusive lease on a pair. Cheap to clone; any thread may ask it.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    pair: Pair,
+    stage: u64,
+    term: Arc<Term>,
+}
+
+impl Lease {
+    pub(crate) fn new(pair: Pair, stage: u64, ends: Instant, clock: ClockHandle) -> Self {
+        let ends = AtomicU64::new(ends.as_nanos());
+        Self { pair, stage, term: Arc::new(Term { ends, clock }) }
+    }
+
+    /// What is leased.
+    pub fn pair(&self) -> Pair {
+        self.pair
+    }
+
+    /// Whether the task belongs to the leased share: `task_id % n == i`. Says nothing about
+    /// whether the lease is still live.
+    pub fn owns(&self, task_id: u64) -> bool {
+        self.pair.owns(task_id)
+    }
+
+    /// The fencing token: the stage at which the lease was granted.
+    pub fn stage(&self) -> u64 {
+        self.stage
+    }
+
+    /// Whether the lease is held at this moment: a clock read and a comparison.
+    ///
+    /// False from the lease's end on. That holds from the first moment after a suspended
+    /// computer or a stopped process runs again, before any loop had a chance to.
+    pub fn is_live(&self) -> bool {
+        self.term.clock.0.now() < self.ends()
+    }
+
+    /// When the lease ends unless it is renewed meanwhile, on the clock of the
+    /// [`Runtime`](crate::Runtime); its origin once the lease is over.
+    pub fn ends(&self) -> Instant {
+        Instant::from_nanos(self.term.ends.load(Ordering::Acquire))
+    }
+
+    /// How long the lease lasts unless it is renewed meanwhile; zero once it is over.
+    pub fn remaining(&self) -> Duration {
+        self.ends().saturating_duration_since(self.term.clock.0.now())
+    }
+
+    pub(crate) fn renew(&self, ends: Instant) {
+        self.term.ends.store(ends.as_nanos(), Ordering::Release);
+    }
+
+    pub(crate) fn revoke(&self) {
+        self.renew(Instant::ORIGIN);
+    }
+}
+
+#[derive(Debug)]
+struct Term {
+    ends: AtomicU64,
+    clock: ClockHandle,
+}
+
+#[derive(Clone)]
+pub(crate) struct ClockHandle(pub(crate) Arc<dyn Clock>);
+
+impl fmt::Debug for ClockHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({:?})", self.0.now())
+    }
+}

@@ -1,0 +1,272 @@
+//! The driver: the one place where the machine meets async.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use n_and_i_core::{AttemptId, Change as Yielded, Instant, Machine, Output, Reason, Rejected};
+use n_and_i_core::{ServerTime, Stamp};
+
+use crate::change::{Change, ClockHandle, Lease};
+use crate::config::Config;
+use crate::mailbox::{End, Mailbox, Signal};
+use crate::peers::Peers;
+use crate::registry::{Registered, RegistrationError, Registry, Request};
+use crate::report::Reporter;
+use crate::runtime::Runtime;
+
+/// Makes a worker: the consumer's end, and the driver to spawn.
+///
+/// The driver is a future that must be polled all the time that the worker is to be a member of
+/// its group, so spawn it; the adapter crates' `discover` do. The worker starts when it is first polled.
+/// If it is dropped the worker stops as if asked to.
+///
+/// ```
+/// use std::time::Duration;
+/// use n_and_i::{Config, MemoryRegistry, Reason};
+///
+/// # struct Never;
+/// # impl n_and_i::Runtime for Never {
+/// #     fn clock(&self) -> std::sync::Arc<dyn n_and_i::Clock> { std::sync::Arc::new(n_and_i::BootClock) }
+/// #     fn sleep(&self, _: Duration) -> impl Future<Output = ()> + Send { std::future::pending() }
+/// # }
+/// # fn main() -> Result<(), n_and_i::ConfigError> {
+/// # let runtime = Never;
+/// # futures_lite::future::block_on(async {
+/// let config = Config::new("mail-sender", Duration::from_secs(30))?;
+/// let (mut peers, driver) = n_and_i::discover(MemoryRegistry::new(), runtime, config);
+/// # let driver = std::pin::pin!(driver);
+/// # let first = futures_lite::future::or(async { peers.next().await }, async { driver.await; None }).await;
+/// # /*
+/// spawn(driver);
+/// let first = peers.next().await;
+/// # */
+/// assert_eq!(first.and_then(|change| change.reason()), Some(Reason::Starting));
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+pub fn discover<R: Registry, T: Runtime>(
+    registry: R,
+    runtime: T,
+    config: Config,
+) -> (Peers, impl Future<Output = ()> + Send + 'static) {
+    let mailbox = Arc::new(Mailbox::default());
+    let peers = Peers::new(Arc::clone(&mailbox), config.name().into());
+    (peers, drive(registry, runtime, config, mailbox))
+}
+
+async fn drive<R: Registry, T: Runtime>(
+    registry: R,
+    runtime: T,
+    config: Config,
+    mailbox: Arc<Mailbox>,
+) {
+    let clock = ClockHandle(runtime.clock());
+    let mut machine = Machine::new(config.timing(), clock.0.now());
+    let mut worker = Worker::start(config.clone(), registry.kind(), mailbox, clock.clone());
+    let mut in_flight = pin!(None);
+    let mut sleep = pin!(None);
+    let mut armed = None;
+    loop {
+        while let Some(output) = machine.poll_output() {
+            match output {
+                Output::Register { not_after, .. } => {
+                    in_flight.set(Some(register(&registry, &config, not_after)));
+                }
+                Output::Yield(change) => worker.hand_over(change),
+                Output::Report(diagnostic) => worker.reporter.report(diagnostic),
+                // Both are levels too: the yield that follows, and `poll_timeout` below.
+                _ => {}
+            }
+        }
+        if let Some(lease) = machine.lease() {
+            worker.renew(lease.ends);
+        }
+        let Some(deadline) = machine.poll_timeout() else { break };
+        let attempt = machine.in_flight();
+        if attempt.is_none() {
+            in_flight.set(None);
+        }
+        // A sleep that will wake up by the deadline is good enough: early wake-ups do no harm.
+        let now = clock.0.now();
+        if armed.is_none_or(|armed| armed > deadline || armed <= now) {
+            sleep.set(Some(runtime.sleep(deadline.saturating_duration_since(now))));
+            armed = Some(deadline);
+        }
+
+        let event = next_event(&mut worker, in_flight.as_mut(), sleep.as_mut()).await;
+        // The clock is read before anything is made of the event, so that whatever a stopped
+        // process finds when it goes on is judged by the time it then is.
+        let now = clock.0.now();
+        match (event, attempt) {
+            (Event::Timeout, _) => {
+                armed = None;
+                machine.handle_timeout(now);
+            }
+            (Event::Answer(answer), Some(attempt)) => {
+                in_flight.set(None);
+                worker.answer(&mut machine, now, attempt, answer);
+                machine.handle_timeout(now);
+            }
+            (Event::Answer(_), None) => in_flight.set(None),
+            (Event::End(end), _) => {
+                worker.end = end;
+                machine.handle_stop(now);
+            }
+        }
+    }
+    // What is left of the worker is told by dropping it.
+}
+
+/// One registration: a fresh stamp to propose, then the registry.
+async fn register<R: Registry>(
+    registry: &R,
+    config: &Config,
+    not_after: Option<ServerTime>,
+) -> Result<Registered, RegistrationError> {
+    let mut stamp = [0; 16];
+    getrandom::fill(&mut stamp)
+        .map_err(|error| RegistrationError::NotExecuted(error.to_string().into()))?;
+    let stamp = Stamp::from_u128(u128::from_be_bytes(stamp));
+    registry.register(Request::new(config, stamp, not_after)).await
+}
+
+enum Event {
+    Answer(Result<Registered, RegistrationError>),
+    Timeout,
+    End(End),
+}
+
+async fn next_event<A, S>(
+    worker: &mut Worker,
+    mut in_flight: Pin<&mut Option<A>>,
+    mut sleep: Pin<&mut Option<S>>,
+) -> Event
+where
+    A: Future<Output = Result<Registered, RegistrationError>>,
+    S: Future<Output = ()>,
+{
+    poll_fn(|cx| {
+        if let Poll::Ready(end) = worker.poll_end(cx) {
+            return Poll::Ready(Event::End(end));
+        }
+        if let Some(in_flight) = in_flight.as_mut().as_pin_mut()
+            && let Poll::Ready(answer) = in_flight.poll(cx)
+        {
+            return Poll::Ready(Event::Answer(answer));
+        }
+        if let Some(sleep) = sleep.as_mut().as_pin_mut()
+            && sleep.poll(cx).is_ready()
+        {
+            return Poll::Ready(Event::Timeout);
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// What the driver keeps beside the machine. Dropped, it ends the consumer's stream in order,
+/// also when the driver itself was dropped.
+struct Worker {
+    reporter: Reporter,
+    mailbox: Arc<Mailbox>,
+    clock: ClockHandle,
+    signals: Vec<Signal>,
+    lease: Option<Lease>,
+    stage: Option<u64>,
+    end: End,
+}
+
+impl Worker {
+    fn start(config: Config, kind: &str, mailbox: Arc<Mailbox>, clock: ClockHandle) -> Self {
+        let reporter = Reporter::new(config);
+        reporter.started(kind);
+        Self {
+            reporter,
+            mailbox,
+            clock,
+            signals: Vec::new(),
+            lease: None,
+            stage: None,
+            end: End::Abort,
+        }
+    }
+
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        if let Poll::Ready(end) = self.mailbox.poll_end(cx, &mut self.signals) {
+            return Poll::Ready(end);
+        }
+        if self.signals.iter_mut().any(|signal| signal.as_mut().poll(cx).is_ready()) {
+            return Poll::Ready(End::Abort);
+        }
+        Poll::Pending
+    }
+
+    fn answer(
+        &mut self,
+        machine: &mut Machine,
+        now: Instant,
+        attempt: AttemptId,
+        answer: Result<Registered, RegistrationError>,
+    ) {
+        let error = match answer {
+            Ok(Registered { reply, script_loaded }) => {
+                if let Some(sha) = script_loaded {
+                    self.reporter.script_loaded(sha);
+                }
+                match machine.handle_reply(now, attempt, reply) {
+                    Err(Rejected::InvalidReply(invalid)) => invalid.into(),
+                    // Accepted, or answered after it was given up.
+                    _ => return,
+                }
+            }
+            Err(error) => error,
+        };
+        // Refused only if it was given up meanwhile, and that is reported as such.
+        if machine.handle_failure(now, attempt, error.failure()).is_ok() {
+            self.reporter.remember(error);
+        }
+    }
+
+    fn hand_over(&mut self, change: Yielded) {
+        if let Some(lost) = self.lease.take() {
+            lost.revoke();
+        }
+        let (now_owned, stage, drain_until) = match change {
+            Yielded::Owned(lease) => {
+                let clock = self.clock.clone();
+                let lease = Lease::new(lease.pair, lease.stage, lease.ends, clock);
+                self.lease = Some(lease.clone());
+                let stage = lease.stage();
+                (Ok(lease), Some(stage), None)
+            }
+            Yielded::Idle(idle) => (Err(idle.reason), idle.stage, idle.drain_until),
+        };
+        self.stage = stage;
+        let clock = self.clock.clone();
+        self.mailbox.post(Change { now_owned, stage, drain_until, clock });
+    }
+
+    fn renew(&self, ends: Instant) {
+        if let Some(lease) = &self.lease {
+            lease.renew(ends);
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            // The driver was dropped while a pair was owned. Nobody else is handed it before
+            // the lease's end, so until then work may be finished.
+            let drain_until = Some(lease.ends());
+            lease.revoke();
+            let (now_owned, clock) = (Err(Reason::Stopped), self.clock.clone());
+            self.mailbox.post(Change { now_owned, stage: self.stage, drain_until, clock });
+        }
+        self.mailbox.finish();
+        self.reporter.stopped(self.end);
+    }
+}

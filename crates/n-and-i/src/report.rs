@@ -1,0 +1,110 @@
+//! Diagnostics as `tracing` events: constant messages, values as fields.
+
+use std::error::Error;
+use std::fmt;
+
+use n_and_i_core::{Diagnostic, Pair};
+
+use crate::config::Config;
+use crate::mailbox::End;
+use crate::registry::RegistrationError;
+
+/// Reports one worker's diagnostics, with the group's name on each.
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    config: Config,
+    /// The error behind the failure that the machine is about to report.
+    error: Option<RegistrationError>,
+}
+
+impl Reporter {
+    pub(crate) fn new(config: Config) -> Self {
+        Self { config, error: None }
+    }
+
+    /// Keeps the error of a failure until the machine reports the failure.
+    pub(crate) fn remember(&mut self, error: RegistrationError) {
+        self.error = Some(error);
+    }
+
+    pub(crate) fn started(&self, registry: &str) {
+        tracing::info!(
+            group = self.config.name(),
+            interval = ?self.config.interval(),
+            gap = self.config.gap(),
+            prefix = self.config.prefix(),
+            registry,
+            "discover started"
+        );
+    }
+
+    pub(crate) fn stopped(&self, end: End) {
+        let reason = match end {
+            End::Abort => "abort",
+            End::Closed => "closed",
+        };
+        tracing::info!(group = self.config.name(), reason, "discover stopped");
+    }
+
+    pub(crate) fn script_loaded(&self, sha: &str) {
+        tracing::debug!(group = self.config.name(), sha, "script loaded");
+    }
+
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        let group = self.config.name();
+        match diagnostic {
+            Diagnostic::RegistrationFailed { attempt, delay, .. } => {
+                let error = Failed(self.error.take());
+                tracing::error!(group, %error, attempt, ?delay, "registration failed");
+            }
+            Diagnostic::LeaseExpired { interval, after } => {
+                tracing::warn!(group, interval, ?after, "lease expired");
+            }
+            Diagnostic::ClockStepped { by } => {
+                tracing::warn!(group, by, "server clock stepped");
+            }
+            Diagnostic::RegistrationCompleted { interval, index, replicas, skew } => {
+                tracing::trace!(group, interval, index, replicas, skew, "registration completed");
+            }
+            Diagnostic::PairAgreed(pair) => {
+                tracing::trace!(group, i = pair.i(), n = pair.n(), "pair agreed");
+            }
+            Diagnostic::PairDisagreed { pair, previous } => {
+                let (pi, pn) = (previous.map(Pair::i), previous.map(Pair::n));
+                tracing::debug!(group, i = pair.i(), n = pair.n(), pi, pn, "pair disagreed");
+            }
+            Diagnostic::NoPairImplied { previous } => {
+                let (pi, pn) = (previous.map(Pair::i), previous.map(Pair::n));
+                tracing::trace!(group, pi, pn, "no pair implied");
+            }
+            Diagnostic::LeaseGranted(pair) => {
+                tracing::trace!(group, i = pair.i(), n = pair.n(), "lease granted");
+            }
+            Diagnostic::LeaseReleased(pair) => {
+                tracing::trace!(group, i = pair.i(), n = pair.n(), "lease released");
+            }
+            Diagnostic::RegistrationScheduled { delay, expires } => {
+                tracing::trace!(group, ?delay, ?expires, "next registration scheduled");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An error with everything that caused it, on one line.
+struct Failed(Option<RegistrationError>);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(error) = &self.0 else {
+            return f.write_str("registration was given up: no answer within the interval");
+        };
+        write!(f, "{error}")?;
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
