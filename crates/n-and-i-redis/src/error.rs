@@ -9,7 +9,7 @@ pub(crate) fn while_connecting(error: RedisError) -> RegistrationError {
         ErrorKind::AuthenticationFailed
         | ErrorKind::InvalidClientConfig
         | ErrorKind::RESP3NotSupported => RegistrationError::Configuration(error.into()),
-        ErrorKind::Server(_) | ErrorKind::Extension => from_server(error),
+        ErrorKind::Server(_) | ErrorKind::Extension => from_server(&error),
         _ => RegistrationError::NotExecuted(error.into()),
     }
 }
@@ -17,7 +17,7 @@ pub(crate) fn while_connecting(error: RedisError) -> RegistrationError {
 /// The registration was sent, or may have been.
 pub(crate) fn after_sending(error: RedisError) -> RegistrationError {
     match error.kind() {
-        ErrorKind::Server(_) | ErrorKind::Extension => from_server(error),
+        ErrorKind::Server(_) | ErrorKind::Extension => from_server(&error),
         _ => RegistrationError::Unknown(error.into()),
     }
 }
@@ -35,11 +35,12 @@ pub(crate) fn leaves_connection_usable(error: &RedisError) -> bool {
     }
 }
 
-fn from_server(error: RedisError) -> RegistrationError {
+fn from_server(error: &RedisError) -> RegistrationError {
+    // The line as the server sent it, which the client took apart.
     let mut message = error.code().unwrap_or_default().to_owned();
     if let Some(detail) = error.detail() {
         message.push(' ');
         message.push_str(detail);
     }
-    counters::server_error(&message, error)
+    counters::server_error(message)
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use n_and_i_core::{Reply, ServerTime, Stamp};
 
 use crate::config::Config;
-use crate::registry::{BoxError, Registered, RegistrationError, Request};
+use crate::registry::{Registered, RegistrationError, Request};
 
 /// The script that registers, in Lua, for Redis 6.2 or later. One key, three arguments, the
 /// answer is a string. It needs the commands TIME, GET, SET, INCR, PEXPIRE and INFO.
@@ -97,12 +97,11 @@ fn parse_stamp(word: &str) -> Option<Stamp> {
     u128::from_str_radix(word, 16).ok().map(Stamp::from_u128)
 }
 
-/// Classifies an error that the server answered with. `message` is the whole error line, the
-/// code first.
+/// The error that a server answered with. `message` is the whole error line, the code first.
 ///
 /// The script changes nothing before it counts, so an error means that nothing was counted, with one
 /// exception that the script marks itself: `COUNTED`, when something after counting was refused.
-pub fn server_error(message: &str, error: impl Into<BoxError>) -> RegistrationError {
+pub fn server_error(message: String) -> RegistrationError {
     /// Errors that last until somebody changes something.
     const CONFIGURATION: [&str; 9] = [
         "NOAUTH",
@@ -122,11 +121,11 @@ pub fn server_error(message: &str, error: impl Into<BoxError>) -> RegistrationEr
         message.starts_with(code) || (wrapped && message.contains(code.trim_start_matches("ERR ")))
     };
     if is("COUNTED") {
-        RegistrationError::Unknown(error.into())
-    } else if CONFIGURATION.iter().any(|code| is(code)) || lacks_permission(message) {
-        RegistrationError::Configuration(error.into())
+        RegistrationError::Unknown(message.into())
+    } else if CONFIGURATION.iter().any(|code| is(code)) || lacks_permission(&message) {
+        RegistrationError::Configuration(message.into())
     } else {
-        RegistrationError::NotExecuted(error.into())
+        RegistrationError::NotExecuted(message.into())
     }
 }
 
@@ -226,7 +225,7 @@ mod tests {
             ),
         ];
         for (message, failure, configuration) in cases {
-            let error = server_error(message, message);
+            let error = server_error(message.to_owned());
             assert_eq!(error.failure(), failure, "{message}");
             let is_configuration = matches!(error, RegistrationError::Configuration(_));
             assert_eq!(is_configuration, configuration, "{message}");

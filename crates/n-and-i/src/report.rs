@@ -99,10 +99,16 @@ impl fmt::Display for Failed {
         let Some(error) = &self.0 else {
             return f.write_str("registration was given up: no answer within the interval");
         };
-        write!(f, "{error}")?;
+        let mut said = error.to_string();
+        f.write_str(&said)?;
         let mut cause = error.source();
         while let Some(error) = cause {
-            write!(f, ": {error}")?;
+            // Some errors repeat what caused them.
+            let text = error.to_string();
+            if !said.ends_with(&text) {
+                write!(f, ": {text}")?;
+                said = text;
+            }
             cause = error.source();
         }
         Ok(())

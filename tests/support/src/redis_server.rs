@@ -193,8 +193,8 @@ fn program() -> OsString {
 
 fn no_server() -> String {
     format!(
-        "cannot run {:?}: install Redis 6.2 or later (tests/run does so through the system's \
+        "cannot run {}: install Redis 6.2 or later (tests/run does so through the system's \
          package manager), or set REDIS_SERVER to the path of a redis-server",
-        program()
+        program().display()
     )
 }

@@ -1,0 +1,1 @@
+//! Tests only: see `tests/`. The programs in `src/bin` are what some of them run.

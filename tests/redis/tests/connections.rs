@@ -1,0 +1,128 @@
+//! Every way to reach a server that redis-rs offers.
+
+use std::fs;
+use std::time::Duration;
+
+use n_and_i::{Config, Registry, Request, Stamp};
+use n_and_i_redis::RedisRegistry;
+use n_and_i_test_support::{Group, RedisServer};
+
+/// A group settles through this client.
+async fn works(client: redis::Client) {
+    let registry = RedisRegistry::from_client(client);
+    let config = Config::new("reached", Duration::from_millis(200)).unwrap();
+    let mut group = Group::new();
+    group.join(registry.clone(), &config);
+    group.join(registry, &config);
+    group.settled().await;
+    group.check();
+}
+
+fn open(url: &str) -> redis::Client {
+    redis::Client::open(url).unwrap()
+}
+
+#[tokio::test]
+async fn by_either_protocol() {
+    let server = RedisServer::start();
+    works(open(&format!("{}?protocol=resp2", server.url()))).await;
+    works(open(&format!("{}?protocol=resp3", server.url()))).await;
+}
+
+#[tokio::test]
+async fn with_user_password_and_database() {
+    let server = RedisServer::start();
+    let rules = ["on", ">se:cret", "~*", "+@all"];
+    server.command::<String>(&[&["ACL", "SETUSER", "worker"], &rules[..]].concat());
+    works(open(&format!("redis://worker:se%3Acret@127.0.0.1:{}/5", server.port()))).await;
+    let keyspace: String = server.command(&["INFO", "keyspace"]);
+    assert!(keyspace.contains("db5:") && !keyspace.contains("db0:"), "{keyspace}");
+
+    server.command::<String>(&["CONFIG", "SET", "requirepass", "secret"]);
+    works(open(&format!("redis://:secret@127.0.0.1:{}/", server.port()))).await;
+}
+
+#[tokio::test]
+async fn through_a_unix_socket() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("redis.sock");
+    let path = socket.to_str().unwrap();
+    let _server = RedisServer::start_with(&["--unixsocket", path]);
+    works(open(&format!("redis+unix://{path}"))).await;
+}
+
+#[tokio::test]
+async fn over_tls_with_an_authority_of_its_own() {
+    let authority_key = rcgen::KeyPair::generate().unwrap();
+    let mut parameters = rcgen::CertificateParams::new([]).unwrap();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority = rcgen::CertifiedIssuer::self_signed(parameters, authority_key).unwrap();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let parameters = rcgen::CertificateParams::new(names).unwrap();
+    let certificate = parameters.signed_by(&key, &authority).unwrap();
+
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let authority_file = write("authority.pem", authority.pem());
+    let certificate_file = write("server.pem", certificate.pem());
+    let key_file = write("server.key", key.serialize_pem());
+    // The port for TLS is the one beside the plain one, which was free a moment ago.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let _server = RedisServer::start_with(&[
+        "--tls-port",
+        &port.to_string(),
+        "--tls-cert-file",
+        &certificate_file,
+        "--tls-key-file",
+        &key_file,
+        "--tls-ca-cert-file",
+        &authority_file,
+        "--tls-auth-clients",
+        "no",
+    ]);
+
+    rustls::crypto::ring::default_provider().install_default().unwrap();
+    let url = format!("rediss://127.0.0.1:{port}/");
+    let certificates =
+        redis::TlsCertificates { client_tls: None, root_cert: Some(authority.pem().into_bytes()) };
+    works(redis::Client::build_with_tls(url.as_str(), certificates).unwrap()).await;
+
+    // An authority that is not trusted is a failed registration, not a panic.
+    let registry = RedisRegistry::from_client(open(&url));
+    let config = Config::new("untrusted", Duration::from_millis(200)).unwrap();
+    let request = Request::new(&config, Stamp::from_u128(1), None);
+    let error = registry.register(request).await.unwrap_err();
+    assert!(format!("{error:?}").to_lowercase().contains("certificate"), "{error:?}");
+}
+
+#[tokio::test]
+async fn on_any_flavour_of_runtime() {
+    let server = RedisServer::start();
+    let url = server.url();
+    for threads in [None, Some(1), Some(3)] {
+        let url = url.clone();
+        // A runtime cannot be made on a thread that drives one.
+        let run = move || {
+            let mut builder = match threads {
+                None => tokio::runtime::Builder::new_current_thread(),
+                Some(_) => tokio::runtime::Builder::new_multi_thread(),
+            };
+            let runtime = builder.worker_threads(threads.unwrap_or(1)).enable_all().build();
+            runtime.unwrap().block_on(works(open(&url)));
+        };
+        tokio::task::spawn_blocking(run).await.unwrap();
+    }
+}
+
+#[test]
+fn a_password_is_not_shown() {
+    let registry = RedisRegistry::from_client(open("redis://worker:secret@127.0.0.1/"));
+    assert!(!format!("{registry:?}").contains("secret"));
+}
