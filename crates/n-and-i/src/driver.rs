@@ -54,18 +54,19 @@ pub fn discover<R: Registry, T: Runtime>(
 ) -> (Peers, impl Future<Output = ()> + Send + 'static) {
     let mailbox = Arc::new(Mailbox::default());
     let peers = Peers::new(Arc::clone(&mailbox), config.name().into());
-    (peers, drive(registry, runtime, config, mailbox))
+    let worker = Worker::new(config.clone(), mailbox, ClockHandle(runtime.clock()));
+    (peers, drive(registry, runtime, config, worker))
 }
 
 async fn drive<R: Registry, T: Runtime>(
     registry: R,
     runtime: T,
     config: Config,
-    mailbox: Arc<Mailbox>,
+    mut worker: Worker,
 ) {
-    let clock = ClockHandle(runtime.clock());
+    worker.start(registry.kind());
+    let clock = worker.clock.clone();
     let mut machine = Machine::new(config.timing(), clock.0.now());
-    let mut worker = Worker::start(config.clone(), registry.kind(), mailbox, clock.clone());
     let mut in_flight = pin!(None);
     let mut sleep = pin!(None);
     let mut armed = None;
@@ -168,7 +169,7 @@ where
 }
 
 /// What the driver keeps beside the machine. Dropped, it ends the consumer's stream in order,
-/// also when the driver itself was dropped.
+/// also when the driver itself was dropped, be it before it was ever polled.
 struct Worker {
     reporter: Reporter,
     mailbox: Arc<Mailbox>,
@@ -176,22 +177,27 @@ struct Worker {
     signals: Vec<Signal>,
     lease: Option<Lease>,
     stage: Option<u64>,
+    started: bool,
     end: End,
 }
 
 impl Worker {
-    fn start(config: Config, kind: &str, mailbox: Arc<Mailbox>, clock: ClockHandle) -> Self {
-        let reporter = Reporter::new(config);
-        reporter.started(kind);
+    fn new(config: Config, mailbox: Arc<Mailbox>, clock: ClockHandle) -> Self {
         Self {
-            reporter,
+            reporter: Reporter::new(config),
             mailbox,
             clock,
             signals: Vec::new(),
             lease: None,
             stage: None,
+            started: false,
             end: End::Abort,
         }
+    }
+
+    fn start(&mut self, kind: &str) {
+        self.started = true;
+        self.reporter.started(kind);
     }
 
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<End> {
@@ -267,6 +273,8 @@ impl Drop for Worker {
             self.mailbox.post(Change { now_owned, stage: self.stage, drain_until, clock });
         }
         self.mailbox.finish();
-        self.reporter.stopped(self.end);
+        if self.started {
+            self.reporter.stopped(self.end);
+        }
     }
 }

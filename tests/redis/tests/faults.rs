@@ -17,8 +17,7 @@ fn config() -> Config {
 /// The number of the server's present interval.
 fn present_interval(server: &RedisServer) -> u64 {
     let (seconds, micros): (u64, u64) = server.command(&["TIME"]);
-    u64::try_from((seconds * 1_000_000 + micros) / u64::try_from(INTERVAL.as_micros()).unwrap())
-        .unwrap()
+    (seconds * 1_000_000 + micros) / u64::try_from(INTERVAL.as_micros()).unwrap()
 }
 
 /// Breaks a settled group's server and repairs it. `error` is part of what must be logged.
