@@ -27,9 +27,9 @@
 //!
 //! # Features
 //!
-//! `tokio` (default) or `smol` choose what connections are opened on. `tokio-rustls`,
-//! `tokio-native-tls`, `smol-rustls` and `smol-native-tls` add TLS as redis-rs has it; with
-//! rustls the application installs a crypto provider.
+//! `tokio` (default) or `smol` choose what connections are opened on. `tokio-rustls` and
+//! `smol-rustls` add TLS; the application installs a crypto provider. Whatever else redis-rs
+//! offers, such as native TLS, is a feature of the `redis` crate that you make the client with.
 
 #[cfg(not(any(feature = "tokio", feature = "smol")))]
 compile_error!("n-and-i-redis needs a runtime: enable its feature `tokio` or `smol`");

@@ -83,10 +83,10 @@ impl Group {
     /// # Panics
     /// If there is no such worker.
     pub async fn crash(&mut self, worker: usize) {
-        let member = self.members.remove(&worker).expect("a worker of this group");
+        let mut member = self.members.remove(&worker).expect("a worker of this group");
         // Drops the stream, and with it the worker.
         member.consumer.abort();
-        let _ = member.consumer.await;
+        let _ = (&mut member.consumer).await;
     }
 
     /// Everything that the worker's consumer saw so far.
