@@ -9,12 +9,16 @@
 //! [`parse`], and an error that the *server* answered with to [`server_error`]. Any other error
 //! after sending is [`RegistrationError::Unknown`].
 
+mod store;
+
 use std::time::Duration;
 
 use n_and_i_core::{Reply, ServerTime, Stamp};
 
 use crate::config::Config;
 use crate::registry::{Registered, RegistrationError, Request};
+
+pub use store::{Refusal, Store};
 
 /// The script that registers, in Lua, for Redis 6.2 or later. One key, three arguments, the
 /// answer is a string. It needs the commands TIME, GET, SET, INCR, PEXPIRE and INFO.
