@@ -1,0 +1,136 @@
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::*;
+
+#[derive(Clone, Debug)]
+struct Fake {
+    pair: Pair,
+    live: Rc<Cell<bool>>,
+}
+
+impl Claim for Fake {
+    fn pair(&self) -> Pair {
+        self.pair
+    }
+
+    fn is_live(&self) -> bool {
+        self.live.get()
+    }
+
+    fn remaining(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+fn pair(i: u32, n: u32) -> Pair {
+    Pair::new(i, n).unwrap()
+}
+
+fn owns(i: u32, n: u32) -> (News<Fake>, Rc<Cell<bool>>) {
+    let live = Rc::new(Cell::new(true));
+    let lease = Fake { pair: pair(i, n), live: Rc::clone(&live) };
+    (News { holds: Ok(lease), stage: Some(7) }, live)
+}
+
+fn idle(reason: Reason) -> News<Fake> {
+    News { holds: Err(reason), stage: None }
+}
+
+fn ledger(workers: usize) -> Ledger<Fake> {
+    let mut ledger = Ledger::new(Duration::from_secs(10));
+    (0..workers).for_each(|_| ledger.enter());
+    ledger
+}
+
+const NOW: Duration = Duration::from_secs(1);
+
+#[test]
+fn overlapping_is_having_a_task_in_common() {
+    for n in 1..12 {
+        for m in 1..12 {
+            for (i, j) in (0..n).flat_map(|i| (0..m).map(move |j| (i, j))) {
+                let (one, other) = (pair(i, n), pair(j, m));
+                let common = (0..200).any(|task| one.owns(task) && other.owns(task));
+                assert_eq!(overlap(one, other), common, "{one} and {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_go_on_after_z() {
+    let names = [0, 1, 25, 26, 27, 51, 52, 701, 702].map(name);
+    assert_eq!(names, ["A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA"]);
+}
+
+#[test]
+fn two_owners_of_one_task_are_counted_once_as_long_as_it_lasts() {
+    let mut ledger = ledger(3);
+    let (first, first_live) = owns(0, 2);
+    let (second, _) = owns(2, 4);
+    let (apart, _) = owns(1, 2);
+    for (worker, news) in [first, second, apart].into_iter().enumerate() {
+        ledger.hear(worker, news, NOW);
+    }
+    assert_eq!(ledger.settle(NOW).len(), 3, "a true conflict is not held back");
+    ledger.check();
+    ledger.check();
+    assert_eq!(ledger.conflicts(), 1);
+    first_live.set(false);
+    ledger.check();
+    first_live.set(true);
+    ledger.check();
+    assert_eq!(ledger.conflicts(), 2);
+}
+
+#[test]
+fn a_gain_is_told_after_the_loss_that_made_room_for_it() {
+    let mut ledger = ledger(2);
+    let (old, old_live) = owns(0, 1);
+    ledger.hear(0, old, NOW);
+    ledger.settle(NOW);
+    old_live.set(false);
+    assert!(ledger.share() < 1e-9);
+
+    ledger.hear(1, owns(1, 2).0, NOW);
+    assert!(ledger.settle(NOW).is_empty(), "worker 0 is still taken for the owner of all");
+    ledger.hear(0, idle(Reason::Rebalancing), NOW);
+    ledger.hear(0, owns(0, 2).0, NOW);
+    let told: Vec<_> = ledger.settle(NOW).iter().map(|event| (event.worker, event.what)).collect();
+    let stage = Some(7);
+    assert_eq!(
+        told,
+        [
+            (0, What::Idles { reason: Reason::Rebalancing, stage: None }),
+            (1, What::Owns { pair: pair(1, 2), stage }),
+            (0, What::Owns { pair: pair(0, 2), stage }),
+        ]
+    );
+    assert!((ledger.share() - 1.0).abs() < 1e-9);
+    assert_eq!((ledger.changes(), ledger.conflicts()), (4, 0));
+}
+
+#[test]
+fn a_gain_is_not_held_back_for_ever() {
+    let mut ledger = ledger(2);
+    let (old, old_live) = owns(0, 1);
+    ledger.hear(0, old, NOW);
+    ledger.settle(NOW);
+    old_live.set(false);
+    ledger.hear(1, owns(0, 1).0, NOW);
+    assert!(ledger.settle(NOW * 11).is_empty());
+    assert_eq!(ledger.settle(NOW * 12).len(), 1);
+}
+
+#[test]
+fn a_crashed_worker_owns_nothing_and_is_not_heard() {
+    let mut ledger = ledger(1);
+    ledger.hear(0, owns(0, 1).0, NOW);
+    ledger.settle(NOW);
+    ledger.crash(0, NOW);
+    ledger.hear(0, idle(Reason::Stopped), NOW);
+    let told = ledger.settle(NOW);
+    assert_eq!(told, [Event { elapsed: NOW, worker: 0, what: What::Crashes }]);
+    assert_eq!((ledger.share(), ledger.changes()), (0.0, 1));
+}

@@ -1,0 +1,11 @@
+//! The program as a user runs it: child processes, real servers, a pseudo-terminal.
+
+mod arguments;
+mod child;
+mod demo;
+mod log;
+mod tls;
+#[cfg(unix)]
+mod view;
+#[cfg(unix)]
+mod watch;

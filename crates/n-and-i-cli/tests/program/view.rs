@@ -1,0 +1,173 @@
+//! The live view, in a pseudo-terminal.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+
+use n_and_i_test_support::eventually;
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::child::program;
+
+/// The program in a terminal of its own.
+struct Terminal {
+    child: Child,
+    /// The program's side, kept open to ask for the terminal's modes.
+    inner: OwnedFd,
+    emulator: Arc<Mutex<vt100::Parser>>,
+    outer: OwnedFd,
+}
+
+impl Terminal {
+    fn start(arguments: &[&str], (rows, columns): (u16, u16), no_color: bool) -> Self {
+        let outer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&outer).unwrap();
+        unlockpt(&outer).unwrap();
+        let path = ptsname(&outer, Vec::new()).unwrap();
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let inner = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).unwrap();
+        resize(&outer, rows, columns);
+
+        let mut command = program(arguments);
+        command.env("TERM", "xterm-256color");
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        let end = || Stdio::from(inner.try_clone().unwrap());
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+
+        let emulator = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 200)));
+        let shown = Arc::clone(&emulator);
+        let mut pipe = File::from(outer.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = pipe.read(&mut bytes) {
+                shown.lock().unwrap().process(&bytes[..count]);
+            }
+        });
+        Self { child, inner, emulator, outer }
+    }
+
+    fn screen(&self) -> vt100::Screen {
+        self.emulator.lock().unwrap().screen().clone()
+    }
+
+    fn wait_for(&self, text: &str) -> vt100::Screen {
+        eventually(text, || {
+            let screen = self.screen();
+            screen.contents().contains(text).then_some(screen)
+        })
+    }
+
+    fn modes(&self) -> Termios {
+        tcgetattr(&self.inner).unwrap()
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    fn end(&mut self) -> ExitStatus {
+        eventually("the program ends", || self.child.try_wait().unwrap())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Fails only if it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn resize(terminal: &OwnedFd, rows: u16, columns: u16) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(terminal, size).unwrap();
+}
+
+const ENDLESS: [&str; 5] = ["demo", "--interval", "200ms", "--for", "10m"];
+
+#[test]
+fn it_shows_who_owns_what_and_gives_the_terminal_back() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut terminal = Terminal::start(&ENDLESS, (24, 80), false);
+        let screen = terminal.wait_for("Settled: 5 workers share the tasks.");
+        assert!(screen.alternate_screen() && screen.hide_cursor());
+        assert!(!terminal.modes().local_modes.contains(LocalModes::ECHO));
+        let contents = screen.contents();
+        for expected in
+            ["n-and-i demo", "WORKER", "of 5", "TASKS by owner", "SHARE OF TASKS", "EVENTS"]
+        {
+            assert!(contents.contains(expected), "no {expected:?}: {contents}");
+        }
+        let tasks = contents.lines().find(|line| line.starts_with("  0 ")).unwrap();
+        assert_eq!(tasks.chars().filter(|owner| "ABCDE".contains(*owner)).count(), 60, "{tasks}");
+
+        terminal.signal(signal);
+        assert_eq!(terminal.end().code(), Some(0));
+        let screen = terminal.wait_for("conflicts (a task with two owners)   0");
+        assert!(!screen.alternate_screen() && !screen.hide_cursor());
+        assert!(terminal.modes().local_modes.contains(LocalModes::ECHO));
+    }
+}
+
+#[test]
+fn it_runs_to_its_end() {
+    let arguments = ["demo", "--interval", "200ms", "--for", "6s", "--workers", "2"];
+    let mut terminal = Terminal::start(&arguments, (24, 80), false);
+    terminal.wait_for("Settled: 2 workers share the tasks.");
+    terminal.wait_for("C joins");
+    terminal.wait_for("Settled again: 3 workers share the tasks, C too.");
+    terminal.wait_for("B crashes");
+    terminal.wait_for("Recovered: 2 workers share the tasks without B.");
+    assert_eq!(terminal.end().code(), Some(0));
+    let contents = terminal.wait_for("conflicts").contents();
+    assert!(contents.contains("intervals                            30."), "{contents}");
+}
+
+#[test]
+fn it_follows_the_terminals_size() {
+    let terminal = Terminal::start(&ENDLESS, (24, 80), false);
+    terminal.wait_for("Ctrl-C ends the demo");
+    for (rows, columns) in [(12, 40), (3, 15), (50, 120)] {
+        terminal.emulator.lock().unwrap().screen_mut().set_size(rows, columns);
+        resize(&terminal.outer, rows, columns);
+        eventually("the last line is in its place", || {
+            let last = terminal.screen().rows(0, columns).nth(usize::from(rows) - 1)?;
+            last.starts_with("tasks with two ").then_some(())
+        });
+    }
+}
+
+#[test]
+fn without_colours_there_are_none() {
+    for no_color in [false, true] {
+        let terminal = Terminal::start(&ENDLESS, (24, 80), no_color);
+        let screen = terminal.wait_for("Settled: 5 workers share the tasks.");
+        let cells = (0..24).flat_map(|row| (0..80).map(move |column| (row, column)));
+        let coloured = cells
+            .filter_map(|(row, column)| screen.cell(row, column))
+            .any(|cell| cell.fgcolor() != vt100::Color::Default);
+        assert_eq!(coloured, !no_color);
+    }
+}
+
+#[test]
+fn the_log_leaves_the_picture_alone_and_comes_afterwards() {
+    let arguments = ["demo", "--interval", "200ms", "--redis", "redis://127.0.0.1:1", "-v"];
+    let mut terminal = Terminal::start(&arguments, (24, 80), false);
+    let screen = terminal.wait_for("No registration gets through.");
+    let contents = screen.contents();
+    assert!(contents.starts_with("n-and-i demo"), "{contents}");
+    assert!(contents.contains("registration was not made: "), "{contents}");
+    assert!(!contents.contains("ERROR"), "{contents}");
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.end().code(), Some(0));
+    let contents = terminal.wait_for("first ownership").contents();
+    assert!(contents.contains("ERROR") && contents.contains("never"), "{contents}");
+}
