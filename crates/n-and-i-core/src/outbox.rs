@@ -52,7 +52,7 @@ pub(crate) struct Outbox {
     pub(crate) released: Option<Pair>,
     pub(crate) previous: Option<Pair>,
     pub(crate) drain_until: u64,
-    pub(crate) expired_interval: Option<u64>,
+    pub(crate) expired_interval: u64,
     pub(crate) expired_after: u64,
     pub(crate) skew: Option<i64>,
     /// When the latest report of a schedule or a failure was made.
@@ -69,7 +69,7 @@ impl Outbox {
             released: None,
             previous: None,
             drain_until: 0,
-            expired_interval: None,
+            expired_interval: 0,
             expired_after: 0,
             skew: None,
             reported_at: 0,

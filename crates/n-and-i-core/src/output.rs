@@ -160,11 +160,11 @@ pub enum Diagnostic {
         /// microseconds, the transport's delays included; negative for a step back.
         by: i64,
     },
-    /// The lease, or what could have become one, ran out.
+    /// What the last registration gave ran out before the next one succeeded.
     LeaseExpired {
-        /// The interval of the last registration, none before the first.
-        interval: Option<u64>,
-        /// How long after that registration was sent (or after the start).
+        /// The interval of the last registration.
+        interval: u64,
+        /// How long ago the request was sent that the registry last answered.
         after: Duration,
     },
     /// A registration was counted.

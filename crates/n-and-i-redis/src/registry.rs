@@ -20,6 +20,9 @@ use crate::error;
 /// not know the user any more. So the worker goes on as soon as the server does, whatever
 /// happened: restart, fail-over behind the same address, a peer that went silent.
 ///
+/// Opening a TLS connection can take long compared to a short interval, since the client reads
+/// the system's certificates each time.
+///
 /// A response has no time limit of its own; the worker gives a registration up after one
 /// interval.
 #[derive(Clone)]

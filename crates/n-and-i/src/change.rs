@@ -22,6 +22,14 @@ pub struct Change {
 }
 
 impl Change {
+    /// The lease on what is owned from now on, or why nothing is.
+    ///
+    /// # Errors
+    /// The reason, which is no failure.
+    pub fn owned(&self) -> Result<&Lease, Reason> {
+        self.now_owned.as_ref().map_err(|&reason| reason)
+    }
+
     /// The pair that is owned from now on; none if nothing is.
     pub fn pair(&self) -> Option<Pair> {
         self.lease().map(Lease::pair)
@@ -29,12 +37,12 @@ impl Change {
 
     /// The lease on the pair that is owned from now on; none if nothing is.
     pub fn lease(&self) -> Option<&Lease> {
-        self.now_owned.as_ref().ok()
+        self.owned().ok()
     }
 
     /// Why nothing is owned; none if something is.
     pub fn reason(&self) -> Option<Reason> {
-        self.now_owned.as_ref().err().copied()
+        self.owned().err()
     }
 
     /// The number of the interval in which the worker last registered; none before it has.

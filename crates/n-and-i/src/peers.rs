@@ -10,6 +10,7 @@ use futures_core::stream::FusedStream;
 
 use crate::change::Change;
 use crate::mailbox::{End, Mailbox};
+use crate::report::TARGET;
 
 /// The changes of what this worker owns: a [`Stream`], also with a [`next`](Peers::next) of
 /// its own.
@@ -75,6 +76,7 @@ impl Peers {
             Poll::Ready(Some(change)) => {
                 if let Some(pair) = change.pair() {
                     tracing::trace!(
+                        target: TARGET,
                         group = &*self.group,
                         i = pair.i(),
                         n = pair.n(),

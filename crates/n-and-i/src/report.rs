@@ -9,6 +9,9 @@ use crate::config::Config;
 use crate::mailbox::End;
 use crate::registry::RegistrationError;
 
+/// What every event is logged under, wherever the code for it lives.
+pub(crate) const TARGET: &str = "n_and_i";
+
 /// Reports one worker's diagnostics, with the group's name on each.
 #[derive(Debug)]
 pub(crate) struct Reporter {
@@ -29,6 +32,7 @@ impl Reporter {
 
     pub(crate) fn started(&self, registry: &str) {
         tracing::info!(
+            target: TARGET,
             group = self.config.name(),
             interval = ?self.config.interval(),
             gap = self.config.gap(),
@@ -43,11 +47,11 @@ impl Reporter {
             End::Abort => "abort",
             End::Closed => "closed",
         };
-        tracing::info!(group = self.config.name(), reason, "discover stopped");
+        tracing::info!(target: TARGET, group = self.config.name(), reason, "discover stopped");
     }
 
     pub(crate) fn script_loaded(&self, sha: &str) {
-        tracing::debug!(group = self.config.name(), sha, "script loaded");
+        tracing::debug!(target: TARGET, group = self.config.name(), sha, "script loaded");
     }
 
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
@@ -55,36 +59,36 @@ impl Reporter {
         match diagnostic {
             Diagnostic::RegistrationFailed { attempt, delay, .. } => {
                 let error = Failed(self.error.take());
-                tracing::error!(group, %error, attempt, ?delay, "registration failed");
+                tracing::error!(target: TARGET, group, %error, attempt, ?delay, "registration failed");
             }
             Diagnostic::LeaseExpired { interval, after } => {
-                tracing::warn!(group, interval, ?after, "lease expired");
+                tracing::warn!(target: TARGET, group, interval, ?after, "lease expired");
             }
             Diagnostic::ClockStepped { by } => {
-                tracing::warn!(group, by, "server clock stepped");
+                tracing::warn!(target: TARGET, group, by, "server clock stepped");
             }
             Diagnostic::RegistrationCompleted { interval, index, replicas, skew } => {
-                tracing::trace!(group, interval, index, replicas, skew, "registration completed");
+                tracing::trace!(target: TARGET, group, interval, index, replicas, skew, "registration completed");
             }
             Diagnostic::PairAgreed(pair) => {
-                tracing::trace!(group, i = pair.i(), n = pair.n(), "pair agreed");
+                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), "pair agreed");
             }
             Diagnostic::PairDisagreed { pair, previous } => {
                 let (pi, pn) = (previous.map(Pair::i), previous.map(Pair::n));
-                tracing::debug!(group, i = pair.i(), n = pair.n(), pi, pn, "pair disagreed");
+                tracing::debug!(target: TARGET, group, i = pair.i(), n = pair.n(), pi, pn, "pair disagreed");
             }
             Diagnostic::NoPairImplied { previous } => {
                 let (pi, pn) = (previous.map(Pair::i), previous.map(Pair::n));
-                tracing::trace!(group, pi, pn, "no pair implied");
+                tracing::trace!(target: TARGET, group, pi, pn, "no pair implied");
             }
             Diagnostic::LeaseGranted(pair) => {
-                tracing::trace!(group, i = pair.i(), n = pair.n(), "lease granted");
+                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), "lease granted");
             }
             Diagnostic::LeaseReleased(pair) => {
-                tracing::trace!(group, i = pair.i(), n = pair.n(), "lease released");
+                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), "lease released");
             }
             Diagnostic::RegistrationScheduled { delay, expires } => {
-                tracing::trace!(group, ?delay, ?expires, "next registration scheduled");
+                tracing::trace!(target: TARGET, group, ?delay, ?expires, "next registration scheduled");
             }
             _ => {}
         }

@@ -200,10 +200,7 @@ async fn consume(
         }
         let Some(change) = change else { break };
         let stage = change.stage();
-        let owned = match change.lease() {
-            Some(lease) => Ok(lease.clone()),
-            None => Err(change.reason().unwrap_or(Reason::Starting)),
-        };
+        let owned = change.owned().cloned();
         if let Ok(lease) = &owned {
             let span = history.begin(worker, lease);
             history.extend(span, lease.ends());

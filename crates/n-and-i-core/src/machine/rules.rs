@@ -29,8 +29,14 @@ impl Machine {
     /// Rule 5: expiry is a clock matter.
     pub(super) fn expire_due(&mut self, now: u64) {
         if self.owned && now >= self.lease_end {
-            self.report_expiry(now);
-            self.lose(Reason::Expired);
+            // Rule 3's cap comes before a slot that moved back because others joined: then no
+            // registration was due yet, and nothing is wrong.
+            if now < self.expire_at && !self.in_flight && self.failures == 0 {
+                self.lose(Reason::Rebalancing);
+            } else {
+                self.report_expiry(now);
+                self.lose(Reason::Expired);
+            }
         }
         if now >= self.expire_at {
             self.report_expiry(now);
@@ -39,14 +45,14 @@ impl Machine {
         }
     }
 
-    pub(super) fn report_expiry(&mut self, now: u64) {
-        if !self.lapsed {
-            // Before the first reply the deadline counts from the start.
-            let start = self.expire_at.saturating_sub(self.longest_lease());
-            let since = self.clock.map_or(start, |clock| clock.sent);
+    fn report_expiry(&mut self, now: u64) {
+        if let (Some(clock), Some(interval)) = (self.clock, self.interval)
+            && self.held.is_some()
+            && !self.lapsed
+        {
             self.lapsed = true;
-            self.outbox.expired_interval = self.interval;
-            self.outbox.expired_after = now.saturating_sub(since);
+            self.outbox.expired_interval = interval;
+            self.outbox.expired_after = now.saturating_sub(clock.sent);
             self.outbox.push(Kind::LeaseExpired);
         }
     }
