@@ -19,7 +19,8 @@ impl ServerClock {
 
     /// The server's time at the local time `then`, estimated high.
     pub(crate) const fn latest_at(&self, then: u64) -> ServerTime {
-        let elapsed = then.saturating_sub(self.sent).div_ceil(NANOS_PER_MICRO);
+        // `at` was rounded down.
+        let elapsed = then.saturating_sub(self.sent).div_ceil(NANOS_PER_MICRO) + 1;
         ServerTime::from_micros(self.at.as_micros().saturating_add(elapsed))
     }
 
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn estimates_bracket_the_server() {
         assert_eq!(BEFORE.earliest_at(5_000_000).as_micros(), 52_000);
-        assert_eq!(BEFORE.latest_at(5_000_000).as_micros(), 54_000);
+        assert_eq!(BEFORE.latest_at(5_000_000).as_micros(), 54_001);
         assert_eq!(later(150_000).skew_since(&BEFORE), 1_000);
     }
 }

@@ -151,7 +151,7 @@ impl Machine {
         let now = self.admit(now, attempt)?;
         reply.check(self.timing).map_err(Rejected::InvalidReply)?;
         self.expire_due(now);
-        self.in_flight = false;
+        self.end_attempt();
         self.failures = 0;
         self.lapsed = false;
         self.synchronize(now, reply.at);
@@ -169,15 +169,14 @@ impl Machine {
         let cap = self.sent.saturating_add(self.longest_lease());
         let lease_end = self.expire_at.min(cap);
         let agreed = pair.is_some() && pair == previous;
-        if agreed && now < lease_end && now >= self.own_from {
+        if agreed && now >= self.own_from {
             self.own(reply.at, lease_end);
-        } else if agreed && now >= lease_end {
-            self.lose(Reason::Expired);
         } else {
             self.lose(Reason::Rebalancing);
         }
         self.implied = pair;
 
+        self.outbox.implied = pair;
         self.outbox.previous = previous;
         self.outbox.push(Kind::RegistrationCompleted);
         self.outbox.push(Kind::Agreement);
@@ -198,7 +197,7 @@ impl Machine {
     ) -> Result<(), Rejected> {
         let now = self.admit(now, attempt)?;
         self.expire_due(now);
-        self.in_flight = false;
+        self.end_attempt();
         self.failures = self.failures.saturating_add(1);
         match failure {
             Failure::Unknown => self.register_at = self.slot_in_next_interval(now),
@@ -255,7 +254,6 @@ impl Machine {
         self.register_at = NEVER;
         self.expire_at = NEVER;
         self.outbox.cancel(Kind::Register);
-        self.outbox.cancel(Kind::RegistrationScheduled);
     }
 
     // ---- outputs ----

@@ -50,6 +50,7 @@ pub(crate) struct Outbox {
     pub(crate) reason: Reason,
     pub(crate) gave_up: bool,
     pub(crate) released: Option<Pair>,
+    pub(crate) implied: Option<Pair>,
     pub(crate) previous: Option<Pair>,
     pub(crate) drain_until: u64,
     pub(crate) expired_interval: u64,
@@ -67,6 +68,7 @@ impl Outbox {
             reason: Reason::Starting,
             gave_up: false,
             released: None,
+            implied: None,
             previous: None,
             drain_until: 0,
             expired_interval: 0,
@@ -78,6 +80,10 @@ impl Outbox {
 
     pub(crate) const fn push(&mut self, kind: Kind) {
         self.pending |= 1 << kind as u16;
+    }
+
+    pub(crate) const fn is_pending(&self, kind: Kind) -> bool {
+        self.pending & (1 << kind as u16) != 0
     }
 
     pub(crate) const fn cancel(&mut self, kind: Kind) {

@@ -156,7 +156,7 @@ pub enum Output {
 pub enum Diagnostic {
     /// The server's clock stepped: it moved more or less than the local clock allows.
     ClockStepped {
-        /// By how much it ran ahead of the local clock since the reply before, in
+        /// By how much it ran ahead of the local clock since its time was last learned, in
         /// microseconds, the transport's delays included; negative for a step back.
         by: i64,
     },
@@ -175,8 +175,8 @@ pub enum Diagnostic {
         index: u32,
         /// The closing count of the interval before, if known.
         replicas: Option<u32>,
-        /// How far the server's clock ran ahead of the local one since the reply before,
-        /// in microseconds, the transport's delays included. None for the first reply.
+        /// How far the server's clock ran ahead of the local one since its time was last
+        /// learned, in microseconds, the transport's delays included. None the first time.
         skew: Option<i64>,
     },
     /// A registration failed or was given up.
@@ -210,7 +210,8 @@ pub enum Diagnostic {
     RegistrationScheduled {
         /// Counted from now.
         delay: Duration,
-        /// When everything held is void unless renewed, counted from now; none if nothing is held.
+        /// When everything held is void unless renewed, counted from now; before the first reply,
+        /// when that reply is overdue. None once that has passed.
         expires: Option<Duration>,
     },
 }

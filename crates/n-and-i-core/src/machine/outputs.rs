@@ -29,7 +29,7 @@ impl Machine {
                 replicas: Some(self.replicas).filter(|&replicas| replicas != 0),
                 skew: self.outbox.skew,
             },
-            Kind::Agreement => match (self.implied, self.outbox.previous) {
+            Kind::Agreement => match (self.outbox.implied, self.outbox.previous) {
                 (Some(pair), Some(previous)) if pair == previous => Diagnostic::PairAgreed(pair),
                 (Some(pair), previous) => Diagnostic::PairDisagreed { pair, previous },
                 (None, previous) => Diagnostic::NoPairImplied { previous },

@@ -5,7 +5,7 @@ use crate::clock::ServerClock;
 use crate::outbox::Kind;
 use crate::output::{Pair, Reason};
 use crate::registration::{AttemptId, Rejected, Reply};
-use crate::time::{Instant, ServerTime};
+use crate::time::{Instant, NANOS_PER_MICRO, ServerTime};
 
 impl Machine {
     /// Accepts an answer to the attempt in flight; rule 6: not to one that is over or overdue.
@@ -26,28 +26,33 @@ impl Machine {
         self.outbox.push(Kind::Register);
     }
 
+    /// The attempt in flight was answered, possibly before anybody asked what to send.
+    pub(super) fn end_attempt(&mut self) {
+        self.in_flight = false;
+        self.outbox.cancel(Kind::Register);
+        self.outbox.cancel(Kind::RegistrationFailed);
+    }
+
     /// Rule 5: expiry is a clock matter.
     pub(super) fn expire_due(&mut self, now: u64) {
         if self.owned && now >= self.lease_end {
             // Rule 3's cap comes before a slot that moved back because others joined: then no
             // registration was due yet, and nothing is wrong.
-            if now < self.expire_at && !self.in_flight && self.failures == 0 {
-                self.lose(Reason::Rebalancing);
-            } else {
+            if self.in_flight || self.failures > 0 || self.register_at < self.lease_end {
                 self.report_expiry(now);
                 self.lose(Reason::Expired);
+            } else {
+                self.lose(Reason::Rebalancing);
             }
         }
         if now >= self.expire_at {
             self.report_expiry(now);
             self.forget();
-            self.outbox.push(Kind::Expire);
         }
     }
 
     fn report_expiry(&mut self, now: u64) {
         if let (Some(clock), Some(interval)) = (self.clock, self.interval)
-            && self.held.is_some()
             && !self.lapsed
         {
             self.lapsed = true;
@@ -126,9 +131,10 @@ impl Machine {
             self.owned = false;
             self.lease_end = NEVER;
             self.outbox.reason = reason;
-            self.outbox.drain_until = self.drain_until;
+            if !self.outbox.is_pending(Kind::Yield) {
+                self.outbox.drain_until = self.drain_until;
+            }
             self.outbox.released = self.implied;
-            self.outbox.cancel(Kind::LeaseGranted);
             self.outbox.push(Kind::LeaseReleased);
             self.outbox.push(Kind::Yield);
         }
@@ -139,6 +145,7 @@ impl Machine {
         self.held = None;
         self.implied = None;
         self.expire_at = NEVER;
+        self.outbox.push(Kind::Expire);
     }
 
     /// Rule 7: `T/8 · 2^(attempt - 1)`, at most `T`.
@@ -154,14 +161,15 @@ impl Machine {
         let length = self.timing.interval_nanos();
         match self.clock {
             Some(clock) if self.replicas != 0 => {
-                let next = self.timing.nanos_to_next(clock.latest_at(now));
+                // In the interval after the latest that it may be now; at its slot by the earliest
+                // that it may be then.
+                let latest = clock.latest_at(now);
+                let ahead = (latest.as_micros() - clock.at.as_micros()) * NANOS_PER_MICRO;
                 let slot = self.timing.slot_nanos(self.index, self.replicas);
-                // From the latest possible server time to the next start, plus what that
-                // estimate may run ahead.
-                let uncertainty = clock.received - clock.sent;
-                now.saturating_add(next + slot + uncertainty)
+                let until_slot = ahead + self.timing.nanos_to_next(latest) + slot;
+                clock.received.saturating_add(until_slot)
             }
-            _ => self.sent.saturating_add(length).max(now.saturating_add(1)),
+            _ => now.saturating_add(length),
         }
     }
 
