@@ -22,7 +22,7 @@
 //! user needs the commands EVAL, EVALSHA, TIME, GET, SET, INCR, PEXPIRE and INFO on keys that begin with the
 //! [tag](n_and_i::Config::tag).
 //!
-//! Failures never end a worker. They come out as [`RegistrationError`]s, which the driver logs
+//! Failures never end a worker. They come out as [errors](n_and_i::RegistrationError), which the driver logs
 //! and acts on.
 //!
 //! # Features
