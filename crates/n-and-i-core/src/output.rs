@@ -82,9 +82,9 @@ pub struct Idle {
     /// Until when work on the pair just lost may still be finished: nobody else is handed
     /// one of its tasks before. None if nothing was lost.
     ///
-    /// With `K` the last stage at which the pair was owned, this is
-    /// `start of (K + 2) + g · T` on the server's clock as the worker knew it, for a group
-    /// in which no worker has a smaller gap than this one.
+    /// With `K` the last stage at which the pair was owned, this is `start of (K + 2)` on the
+    /// server's clock as the worker knew it when it sent the registration of stage `K`, and at
+    /// most `1.5 · T` after that.
     pub drain_until: Option<Instant>,
 }
 

@@ -57,9 +57,9 @@ impl Change {
     /// [`Runtime`](crate::Runtime): nobody else is handed one of its tasks before. None if
     /// nothing was lost.
     ///
-    /// This is `start of (K + 2) + g · T` of the server's time as this worker knew it, `K`
-    /// being the last stage at which the pair was owned. It counts on no worker of the group
-    /// having a smaller gap.
+    /// With `K` the last stage at which the pair was owned, this is `start of (K + 2)` of the
+    /// server's time as the worker knew it when it sent the registration of stage `K`, and at
+    /// most `1.5 · T` after that.
     pub fn drain_deadline(&self) -> Option<Instant> {
         self.drain_until
     }

@@ -60,8 +60,8 @@ impl Config {
     ///
     /// Registrations keep this distance from the interval's edges, so it bounds the delays and
     /// the clock rate differences that a group takes without losing leases. One failed
-    /// registration costs nothing if the gap is above 0.125. Workers of a group should use the
-    /// same gap.
+    /// registration costs nothing if the gap is above 0.125. Workers of a group may use
+    /// different gaps.
     ///
     /// # Errors
     /// Names the value and what would be right.

@@ -66,6 +66,11 @@ impl Machine {
     pub(super) fn synchronize(&mut self, received: u64, at: ServerTime) {
         let clock = ServerClock { sent: self.sent, received, at };
         self.outbox.skew = self.clock.map(|before| clock.skew_since(&before));
+        if self.clock.is_none() {
+            // A step just before the first reply goes unseen. By then whoever owned anything
+            // before it does so no longer, whatever its gap, and has drained.
+            self.own_from = received.saturating_add(self.longest_anywhere());
+        }
         let tolerance = self.timing.gap_nanos() / 4;
         if self.clock.is_some_and(|before| clock.stepped_since(&before, tolerance)) {
             self.lose(Reason::ClockStepped);
@@ -113,10 +118,9 @@ impl Machine {
     }
 
     pub(super) fn own(&mut self, at: ServerTime, lease_end: u64) {
-        let timing = self.timing;
-        let to_stage_after_next =
-            timing.nanos_to_next(at) + timing.interval_nanos() + timing.gap_nanos();
-        self.drain_until = self.sent.saturating_add(to_stage_after_next);
+        let to_stage_after_next = self.timing.nanos_to_next(at) + self.timing.interval_nanos();
+        self.drain_until =
+            self.sent.saturating_add(to_stage_after_next.min(self.longest_anywhere()));
         self.lease_end = lease_end;
         if !self.owned {
             self.owned = true;
@@ -176,6 +180,11 @@ impl Machine {
     /// Rule 3: `(1 + g) · T` in plain local time.
     pub(super) fn longest_lease(&self) -> u64 {
         self.timing.interval_nanos() + self.timing.gap_nanos()
+    }
+
+    /// More than the longest lease of a worker with any gap: `1.5 · T`.
+    fn longest_anywhere(&self) -> u64 {
+        self.timing.interval_nanos() + self.timing.interval_nanos() / 2
     }
 
     pub(super) fn give_up_at(&self) -> u64 {

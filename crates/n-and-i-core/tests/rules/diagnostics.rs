@@ -7,7 +7,7 @@ use n_and_i_core::{
     Failure, Idle, Output, Pair, Reason,
 };
 
-use crate::support::{GAP, Worker, at, change, counted, millis, pair, server};
+use crate::support::{Worker, at, change, counted, millis, pair, server};
 
 type MakeWorker = dyn Fn() -> Worker;
 
@@ -310,7 +310,7 @@ fn stopping() {
 
 #[test]
 fn every_idle_change_has_a_reason() {
-    let drain_until = Some(at(4_000 + GAP));
+    let drain_until = Some(at(4_000));
     let lost = |reason, stage| Idle { reason, stage: Some(stage), drain_until };
     let cases: [(&str, &MakeWorker, Idle); 5] = [
         (

@@ -54,8 +54,7 @@ fn whatever_keeps_a_lease_from_being_renewed_ends_it_at_the_same_time() {
         assert_eq!(worker.take().into_iter().find_map(change), None, "{name}: owned to the end");
 
         worker.sleep_until(3_700);
-        let idle =
-            Idle { reason: Reason::Expired, stage: Some(102), drain_until: Some(at(4_000 + GAP)) };
+        let idle = Idle { reason: Reason::Expired, stage: Some(102), drain_until: Some(at(4_000)) };
         let outputs = worker.take();
         assert_eq!(outputs[0], Output::Expire, "{name}");
         assert_eq!(outputs.into_iter().find_map(change), Some(Change::Idle(idle)), "{name}");

@@ -63,7 +63,7 @@ fn the_drain_window_is_that_of_the_pair_which_the_consumer_has() {
     worker.stop(at(4_500));
     let changes: Vec<_> = worker.take().into_iter().filter_map(change).collect();
     let [n_and_i_core::Change::Idle(idle)] = changes[..] else { panic!("{changes:?}") };
-    assert_eq!(idle.drain_until, Some(at(4_200)));
+    assert_eq!(idle.drain_until, Some(at(4_000)));
 }
 
 #[test]

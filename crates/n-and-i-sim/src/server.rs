@@ -1,0 +1,105 @@
+//! The server: the counter layout, a clock, and what befalls both.
+
+use std::collections::VecDeque;
+
+use n_and_i::counters::{Refusal, Store};
+use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
+
+/// The server's time when true time begins: some real date.
+const EPOCH_MICROS: i64 = 1_800_000_000_000_000;
+const NANOS_PER_MICRO: u64 = 1_000;
+/// How many past states a rollback may return to.
+const SNAPSHOTS: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct Server {
+    store: Store,
+    /// How far its clock is ahead of true time, in microseconds.
+    offset: i64,
+    /// Changes with every restart and promotion.
+    identity: u64,
+    snapshots: VecDeque<Store>,
+    keep_snapshots: bool,
+    next_stamp: u128,
+    /// Until when it refuses and says so, and until when it stands still, in true time.
+    pub(crate) refuses_until: u64,
+    pub(crate) stopped_until: u64,
+    /// How many registrations were counted.
+    pub(crate) counted: u64,
+}
+
+impl Server {
+    pub(crate) fn new(phase: i64, keep_snapshots: bool) -> Self {
+        Self {
+            store: Store::new(),
+            offset: EPOCH_MICROS + phase,
+            identity: 0,
+            snapshots: VecDeque::new(),
+            keep_snapshots,
+            next_stamp: 0,
+            refuses_until: 0,
+            stopped_until: 0,
+            counted: 0,
+        }
+    }
+
+    /// What its clock reads at a true time.
+    pub(crate) fn time(&self, now: u64) -> ServerTime {
+        let micros = self.offset.saturating_add_unsigned(now / NANOS_PER_MICRO);
+        ServerTime::from_micros(u64::try_from(micros).unwrap_or(0))
+    }
+
+    pub(crate) fn register(
+        &mut self,
+        now: u64,
+        timing: Timing,
+        not_after: Option<ServerTime>,
+    ) -> Result<Reply, Refusal> {
+        if self.keep_snapshots {
+            if self.snapshots.len() == SNAPSHOTS {
+                self.snapshots.pop_front();
+            }
+            self.snapshots.push_back(self.store.clone());
+        }
+        self.next_stamp += 1;
+        let (at, stamp) = (self.time(now), Stamp::from_u128(self.next_stamp));
+        let result = self.store.register(at, self.identity, timing, stamp, not_after);
+        self.counted += u64::from(result.is_ok());
+        result
+    }
+
+    /// What a worker does that knows only the counters.
+    pub(crate) fn increment(&mut self, now: u64, timing: Timing) {
+        self.store.increment(self.time(now), timing, true);
+        self.counted += 1;
+    }
+
+    /// Its clock steps by this many microseconds.
+    pub(crate) fn step(&mut self, by: i64) {
+        self.offset += by;
+    }
+
+    /// Another process takes over with the state of some writes ago.
+    pub(crate) fn roll_back(&mut self, writes: usize) {
+        let kept = self.snapshots.len().saturating_sub(writes);
+        if let Some(store) = self.snapshots.get(kept) {
+            self.store = store.clone();
+            self.snapshots.truncate(kept);
+        }
+        self.identity += 1;
+    }
+
+    pub(crate) fn snapshots(&self) -> usize {
+        self.snapshots.len()
+    }
+
+    pub(crate) fn restart_empty(&mut self) {
+        self.store.clear();
+        self.snapshots.clear();
+        self.identity += 1;
+    }
+
+    pub(crate) fn store(&mut self) -> &mut Store {
+        &mut self.store
+    }
+}

@@ -1,0 +1,339 @@
+//! The event loop: true time, and everything that happens in it.
+
+mod faults;
+mod worker;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt::Write as _;
+
+use n_and_i_core::{AttemptId, Failure, Reply, ServerTime};
+
+use crate::account::Account;
+use crate::claims::{Claims, Violation};
+use crate::faults::Fault;
+use crate::random::Random;
+use crate::scenario::{Outcome, Scenario};
+use crate::server::Server;
+use worker::Worker;
+
+/// How many intervals the first settling takes, which shares served do not count.
+const SETTLING: usize = 5;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Event {
+    /// A worker's deadline, or the end of its stall.
+    Wake {
+        worker: usize,
+    },
+    /// A request reaches the server. `life` tells a worker from the one before it at its place.
+    Request {
+        worker: usize,
+        life: u32,
+        attempt: Attempt,
+        not_after: Option<u64>,
+    },
+    /// An answer reaches the worker.
+    Answer {
+        worker: usize,
+        life: u32,
+        attempt: Attempt,
+        answer: u32,
+    },
+    /// A worker begins at this place.
+    Start {
+        worker: usize,
+    },
+    /// The worker at this place leaves.
+    End {
+        worker: usize,
+        life: u32,
+    },
+    /// A kind of fault happens; `number` is that of the storm.
+    Fault {
+        number: usize,
+        storm: u64,
+    },
+    /// A worker that knows only the counters registers.
+    Foreign,
+    /// The storm begins, or ends.
+    Storm,
+    Peace,
+    /// The time of peace is over: everything must be owned.
+    Inspect,
+}
+
+/// [`AttemptId`] in a form that sorts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Attempt(AttemptId);
+
+pub(crate) struct World {
+    pub(super) scenario: Scenario,
+    seed: u64,
+    pub(super) now: u64,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    sequence: u64,
+    pub(super) random: Random,
+    pub(super) server: Server,
+    pub(super) workers: Vec<Worker>,
+    pub(super) claims: Claims,
+    /// Answers on their way, by number; the free numbers are reused.
+    answers: Vec<Result<Reply, Failure>>,
+    free_answers: Vec<u32>,
+    pub(super) storming: bool,
+    storms: u64,
+    violation: Option<Violation>,
+    pub(super) happened: Vec<u64>,
+    pub(super) account: Account,
+    trace: Option<String>,
+}
+
+impl World {
+    pub(crate) fn new(scenario: &Scenario, seed: u64, trace: bool) -> Self {
+        let mut random = Random::new(seed);
+        let phase = i64::try_from(random.between(0, 1 << 40)).unwrap_or(0);
+        let keep_snapshots = scenario.faults.rate(Fault::Rollback) > 0.0;
+        let mut world = Self {
+            scenario: scenario.clone(),
+            seed,
+            now: 0,
+            events: BinaryHeap::new(),
+            sequence: 0,
+            random,
+            server: Server::new(phase, keep_snapshots),
+            workers: Vec::new(),
+            claims: Claims::default(),
+            answers: Vec::new(),
+            free_answers: Vec::new(),
+            storming: false,
+            storms: 0,
+            violation: None,
+            happened: vec![0; Fault::ALL.len()],
+            account: Account::new(interval_of(scenario)),
+            trace: trace.then(String::new),
+        };
+        for worker in 0..scenario.workers {
+            let start = world.random.between(0, world.interval());
+            world.at(start, Event::Start { worker });
+        }
+        for _ in 0..scenario.faults.foreign {
+            let phase = world.random.between(0, world.interval());
+            world.at(phase, Event::Foreign);
+        }
+        let first = scenario.peace * world.interval();
+        world.at(first, Event::Inspect);
+        world
+    }
+
+    pub(crate) fn run(mut self) -> Outcome {
+        let end = self.scenario.intervals * self.interval();
+        while let Some(Reverse((time, _, event))) = self.events.pop() {
+            if time > end {
+                break;
+            }
+            self.now = time;
+            self.handle(event);
+            if self.violation.is_some() {
+                break;
+            }
+        }
+        for worker in 0..self.workers.len() {
+            self.settle_account(worker);
+        }
+        let (served_mean, served_min) = self.account.share(self.now, SETTLING);
+        let happened = self.happened.iter().zip(Fault::ALL).filter(|(count, _)| **count > 0);
+        Outcome {
+            seed: self.seed,
+            violation: self.violation,
+            worker_intervals: self.account.worker_intervals(),
+            registrations: self.server.counted,
+            faults: happened.map(|(count, fault)| (*fault, *count)).collect(),
+            served_mean,
+            served_min,
+            first_lease: self.account.first_lease_wait(),
+            idle: self.account.idle_by_reason(),
+            trace: self.trace.unwrap_or_default(),
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Wake { worker } => self.wake(worker),
+            Event::Request { worker, life, attempt, not_after } => {
+                self.arrive(worker, life, attempt, not_after);
+            }
+            Event::Answer { worker, life, attempt, answer } => {
+                let result = self.answers[answer as usize];
+                self.free_answers.push(answer);
+                self.answered(worker, life, attempt, result);
+            }
+            Event::Start { worker } => self.start(worker),
+            Event::End { worker, life } => self.leave(worker, life),
+            Event::Fault { number, storm } => {
+                if self.storming && storm == self.storms {
+                    self.happen(Fault::ALL[number]);
+                    self.plan(Fault::ALL[number]);
+                }
+            }
+            Event::Foreign => {
+                let timing = self.scenario.timing;
+                self.server.increment(self.now, timing);
+                let next = self.now + self.interval();
+                self.at(next, Event::Foreign);
+            }
+            Event::Storm => {
+                self.storming = true;
+                self.storms += 1;
+                self.note(|| "a storm begins".into());
+                for fault in self.scenario.faults.clone().kinds() {
+                    self.plan(fault);
+                }
+                let end = self.now + self.scenario.storm * self.interval();
+                self.at(end, Event::Peace);
+            }
+            Event::Peace => {
+                self.storming = false;
+                self.note(|| "peace begins".into());
+                self.calm_down();
+                let end = self.now + self.scenario.peace * self.interval();
+                self.at(end, Event::Inspect);
+            }
+            Event::Inspect => {
+                self.inspect();
+                let now = self.now;
+                self.at(now, Event::Storm);
+            }
+        }
+    }
+
+    /// When the next fault of this kind happens, if it is not one of messages.
+    fn plan(&mut self, fault: Fault) {
+        if fault.is_of_messages() {
+            return;
+        }
+        let mean = to_f64(self.interval()) / self.scenario.faults.rate(fault);
+        let time = self.now + from_f64(self.random.exponential(mean));
+        self.at(time, Event::Fault { number: fault.number(), storm: self.storms });
+    }
+
+    /// A request is at the server.
+    fn arrive(&mut self, worker: usize, life: u32, attempt: Attempt, not_after: Option<u64>) {
+        if self.now < self.server.stopped_until {
+            let resumed = self.server.stopped_until;
+            self.at(resumed, Event::Request { worker, life, attempt, not_after });
+            return;
+        }
+        let result = if self.now < self.server.refuses_until {
+            Err(Failure::NotExecuted)
+        } else {
+            let timing = self.workers[worker].timing;
+            let limit = not_after.map(ServerTime::from_micros);
+            let at = self.server.time(self.now);
+            self.server.register(self.now, timing, limit).map_err(|refusal| match refusal {
+                n_and_i::counters::Refusal::TooLate => Failure::TooLate { at },
+                n_and_i::counters::Refusal::Interval(millis) => {
+                    Failure::IntervalMismatch { group: std::time::Duration::from_millis(millis) }
+                }
+            })
+        };
+        self.note(|| format!("worker {worker}: server answers {result:?}"));
+        if self.meets(Fault::LostReply) {
+            // The client learns that the connection broke.
+            self.answer(worker, life, attempt, Err(Failure::Unknown));
+        } else {
+            self.answer(worker, life, attempt, result);
+        }
+    }
+
+    fn answer(
+        &mut self,
+        worker: usize,
+        life: u32,
+        attempt: Attempt,
+        result: Result<Reply, Failure>,
+    ) {
+        let answer = if let Some(answer) = self.free_answers.pop() {
+            self.answers[answer as usize] = result;
+            answer
+        } else {
+            self.answers.push(result);
+            u32::try_from(self.answers.len() - 1).unwrap_or(u32::MAX)
+        };
+        let time = self.now + self.delay();
+        self.at(time, Event::Answer { worker, life, attempt, answer });
+    }
+
+    /// How long one message takes.
+    pub(super) fn delay(&mut self) -> u64 {
+        let mean = to_f64(u64::try_from(self.scenario.delay.as_nanos()).unwrap_or(u64::MAX));
+        let usual = from_f64(mean / 2.0 + self.random.exponential(mean / 2.0));
+        if self.meets(Fault::SlowMessage) {
+            // From a tenth of the gap to beyond an interval, in equal shares by order of magnitude.
+            let longest = to_f64(self.interval()) * 1.2;
+            usual + from_f64(longest * (-4.5 * self.random.unit()).exp())
+        } else {
+            usual
+        }
+    }
+
+    /// Whether a message meets this fault.
+    pub(super) fn meets(&mut self, fault: Fault) -> bool {
+        let met = self.storming && self.random.chance(self.scenario.faults.rate(fault));
+        self.happened[fault.number()] += u64::from(met);
+        met
+    }
+
+    fn inspect(&mut self) {
+        if self.scenario.faults.foreign > 0 {
+            return;
+        }
+        let workers = self.workers.iter().filter(|worker| worker.is_alive()).count();
+        let mut owned: Vec<_> = self.claims.live(self.now).map(|claim| claim.pair).collect();
+        owned.sort_unstable_by_key(|pair| pair.i());
+        let whole = owned.iter().zip(0..).all(|(pair, i)| pair.i() == i);
+        let agreed = owned.iter().all(|pair| pair.n() as usize == workers);
+        if !(whole && agreed && owned.len() == workers) {
+            self.violate(Violation::NotSettled { owned: owned.len(), workers });
+        }
+    }
+
+    pub(super) fn violate(&mut self, violation: Violation) {
+        self.note(|| format!("VIOLATION: {violation}"));
+        self.violation.get_or_insert(violation);
+    }
+
+    pub(super) fn at(&mut self, time: u64, event: Event) {
+        self.sequence += 1;
+        self.events.push(Reverse((time, self.sequence, event)));
+    }
+
+    pub(super) fn interval(&self) -> u64 {
+        interval_of(&self.scenario)
+    }
+
+    pub(super) fn note(&mut self, text: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.trace {
+            let (seconds, micros) = (self.now / 1_000_000_000, self.now / 1_000 % 1_000_000);
+            // Writing to a string cannot fail.
+            let _ = writeln!(trace, "{seconds:>7}.{micros:06} {}", text());
+        }
+    }
+}
+
+fn interval_of(scenario: &Scenario) -> u64 {
+    u64::try_from(scenario.timing.interval().as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "simulated times are far below 2^53")]
+pub(crate) fn to_f64(nanos: u64) -> f64 {
+    nanos as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "simulated times are positive and far below 2^53"
+)]
+pub(crate) fn from_f64(nanos: f64) -> u64 {
+    nanos as u64
+}

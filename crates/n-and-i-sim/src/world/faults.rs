@@ -1,0 +1,140 @@
+//! Faults as they happen.
+
+use n_and_i_core::Timing;
+
+use super::worker::Worker;
+use super::{Event, World, from_f64, to_f64};
+use crate::faults::Fault;
+
+impl World {
+    pub(super) fn happen(&mut self, fault: Fault) {
+        self.happened[fault.number()] += 1;
+        self.note(|| format!("fault: {fault}"));
+        let open = self.scenario.timing.interval_at(self.server.time(self.now));
+        match fault {
+            // Met by messages on their way.
+            Fault::SlowMessage | Fault::LostRequest | Fault::LostReply | Fault::Duplicate => {}
+            Fault::BlackHole => {
+                let until = self.now + self.span(0.1, 3.0);
+                if let Some(number) = self.some_worker() {
+                    self.workers[number].unheard_until = until;
+                }
+            }
+            Fault::ShortStall => self.stall(0.01, 0.95),
+            Fault::LongStall => self.stall(1.0, 4.0),
+            Fault::Crash => {
+                if let Some(number) = self.some_worker() {
+                    self.crash(number);
+                    self.replace(number);
+                }
+            }
+            Fault::Leave => {
+                if let Some(number) = self.some_worker() {
+                    self.leave(number, self.workers[number].life);
+                    if !self.workers[number].is_alive() {
+                        self.replace(number);
+                    }
+                }
+            }
+            Fault::Join => self.visit(self.scenario.timing),
+            Fault::OtherInterval => {
+                let timing = self.scenario.timing;
+                let interval = timing.interval().mul_f64(0.3 + 0.9 * self.random.unit());
+                let millis = u64::try_from(interval.as_millis()).unwrap_or(1).max(1);
+                let interval = std::time::Duration::from_millis(millis);
+                if let Ok(timing) = Timing::new(interval, timing.gap()) {
+                    self.visit(timing);
+                }
+            }
+            Fault::Refusal => self.server.refuses_until = self.now + self.span(0.05, 2.0),
+            Fault::ServerStop => self.server.stopped_until = self.now + self.span(0.05, 3.0),
+            Fault::RestartEmpty => self.server.restart_empty(),
+            Fault::Rollback => {
+                let writes = self.random.index(self.server.snapshots().max(1)) + 1;
+                self.server.roll_back(writes);
+            }
+            Fault::ClockStep => {
+                let by = self.span(0.1, 4.0);
+                self.step(by);
+            }
+            Fault::SmallStep => {
+                let tolerance = self.scenario.timing.gap() / 4.0;
+                let by = self.span(0.0, tolerance);
+                self.step(by);
+            }
+            Fault::LoseOpen => self.server.store().lose_counter(open),
+            Fault::LoseClosed => self.server.store().lose_counter(open.saturating_sub(1)),
+            Fault::LoseGuard => self.server.store().lose_guard(),
+            Fault::Flush => self.server.store().clear(),
+        }
+    }
+
+    /// Ends what still goes on of the storm.
+    pub(super) fn calm_down(&mut self) {
+        self.server.refuses_until = 0;
+        for number in 0..self.workers.len() {
+            self.workers[number].unheard_until = 0;
+            if self.workers[number].visits && self.workers[number].is_alive() {
+                self.crash(number);
+            }
+        }
+    }
+
+    /// A span of time between two multiples of the interval, in nanoseconds.
+    fn span(&mut self, least: f64, most: f64) -> u64 {
+        let interval = to_f64(self.interval());
+        from_f64(interval * (least + (most - least) * self.random.unit()))
+    }
+
+    fn step(&mut self, nanos: u64) {
+        let micros = (nanos / 1_000).cast_signed();
+        let forward = self.random.chance(0.5);
+        self.server.step(if forward { micros } else { -micros });
+        if !forward {
+            // An answer from before the step arrives within an interval, or too late.
+            let soon = self.now + 2 * self.interval();
+            self.claims.ignore_stages_until(soon);
+        }
+    }
+
+    fn stall(&mut self, least: f64, most: f64) {
+        let until = self.now + self.span(least, most);
+        if let Some(number) = self.some_worker() {
+            let worker = &mut self.workers[number];
+            worker.stalled_until = worker.stalled_until.max(until);
+        }
+    }
+
+    /// A live worker that stays.
+    fn some_worker(&mut self) -> Option<usize> {
+        let alive = |worker: &&Worker| worker.is_alive() && !worker.visits;
+        let count = self.workers.iter().filter(alive).count();
+        if count == 0 {
+            return None;
+        }
+        let chosen = self.random.index(count);
+        let mut numbers = (0..self.workers.len()).filter(|&number| alive(&&self.workers[number]));
+        numbers.nth(chosen)
+    }
+
+    fn replace(&mut self, number: usize) {
+        if !self.workers[number].visits {
+            let time = self.now + self.span(0.0, 3.0);
+            self.at(time, Event::Start { worker: number });
+        }
+    }
+
+    /// Someone joins for some intervals.
+    fn visit(&mut self, timing: Timing) {
+        let free = |worker: &Worker| worker.visits && !worker.is_alive();
+        let number = self.workers.iter().position(free).unwrap_or(self.workers.len());
+        if number == self.workers.len() {
+            self.workers.push(Worker::new(timing, true));
+        }
+        self.workers[number].timing = timing;
+        self.start(number);
+        let life = self.workers[number].life;
+        let time = self.now + self.span(2.0, 12.0);
+        self.at(time, Event::End { worker: number, life });
+    }
+}

@@ -1,0 +1,292 @@
+//! Workers: a machine, its clock, its process and its line to the server.
+
+use n_and_i_core::{Change, Failure, Instant, Machine, Output, Reason, Reply, Timing};
+
+use super::{Attempt, Event, World, from_f64, to_f64};
+use crate::claims::{Claim, Violation};
+use crate::clock::WorkerClock;
+use crate::faults::Fault;
+
+/// A wake-up that is not planned.
+const NEVER: u64 = u64::MAX;
+const MILLION: f64 = 1_000_000.0;
+
+/// A place for a worker: one after another may live in it.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    machine: Option<Machine>,
+    clock: WorkerClock,
+    pub(super) timing: Timing,
+    /// Counts those who lived here.
+    pub(super) life: u32,
+    /// Whether it only visits: it leaves by itself and is not replaced.
+    pub(super) visits: bool,
+    started: u64,
+    /// Since when it owns nothing, and why.
+    idle: Option<(u64, Reason)>,
+    owned_before: bool,
+    wake_at: u64,
+    pub(super) stalled_until: u64,
+    pub(super) unheard_until: u64,
+    /// What arrived while the process stood still.
+    inbox: Vec<(Attempt, Result<Reply, Failure>)>,
+}
+
+impl Worker {
+    pub(super) fn new(timing: Timing, visits: bool) -> Self {
+        Self {
+            machine: None,
+            clock: WorkerClock::new(0, 0, 0),
+            timing,
+            life: 0,
+            visits,
+            started: 0,
+            idle: None,
+            owned_before: false,
+            wake_at: NEVER,
+            stalled_until: 0,
+            unheard_until: 0,
+            inbox: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.machine.is_some()
+    }
+}
+
+impl World {
+    pub(super) fn start(&mut self, number: usize) {
+        while self.workers.len() <= number {
+            let timing = self.timing_of_a_worker();
+            self.workers.push(Worker::new(timing, false));
+        }
+        if self.workers[number].is_alive() {
+            return;
+        }
+        let fastest = (self.scenario.faults.clock_rate * MILLION).min(MILLION / 2.0);
+        let fast = from_f64(self.random.unit() * 2.0 * fastest).cast_signed()
+            - from_f64(fastest).cast_signed();
+        let origin = self.random.between(0, 1 << 50);
+        let now = self.now;
+        let worker = &mut self.workers[number];
+        worker.clock = WorkerClock::new(now, origin, fast);
+        worker.life += 1;
+        worker.started = now;
+        worker.idle = None;
+        worker.owned_before = false;
+        worker.wake_at = NEVER;
+        worker.stalled_until = 0;
+        worker.unheard_until = 0;
+        worker.inbox.clear();
+        worker.machine = Some(Machine::new(worker.timing, worker.clock.at(now)));
+        self.note(|| format!("worker {number} starts"));
+        self.drain(number);
+    }
+
+    fn timing_of_a_worker(&mut self) -> Timing {
+        let timing = self.scenario.timing;
+        if !self.scenario.faults.mixed_gaps {
+            return timing;
+        }
+        let gap = timing.gap() * (1.0 + 2.0 * self.random.unit()) / 3.0;
+        Timing::new(timing.interval(), gap).unwrap_or(timing)
+    }
+
+    pub(super) fn wake(&mut self, number: usize) {
+        let worker = &mut self.workers[number];
+        if self.now != worker.wake_at {
+            return; // overtaken by a later plan
+        }
+        worker.wake_at = NEVER;
+        if worker.stalled_until > self.now {
+            let resumed = worker.stalled_until;
+            self.plan_wake(number, resumed);
+            return;
+        }
+        // Like the driver: what has arrived first, judged by the time it now is.
+        for (attempt, result) in std::mem::take(&mut self.workers[number].inbox) {
+            self.hear(number, attempt, result);
+        }
+        self.tick(number);
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        number: usize,
+        life: u32,
+        attempt: Attempt,
+        result: Result<Reply, Failure>,
+    ) {
+        let worker = &mut self.workers[number];
+        if worker.life != life || !worker.is_alive() || worker.unheard_until > self.now {
+            return;
+        }
+        if worker.stalled_until > self.now {
+            worker.inbox.push((attempt, result));
+            let resumed = worker.stalled_until;
+            self.plan_wake(number, resumed);
+            return;
+        }
+        self.hear(number, attempt, result);
+        self.tick(number);
+    }
+
+    fn hear(&mut self, number: usize, attempt: Attempt, result: Result<Reply, Failure>) {
+        let worker = &mut self.workers[number];
+        let now = worker.clock.at(self.now);
+        let Some(machine) = &mut worker.machine else { return };
+        // Refused if it was given up meanwhile.
+        let _ = match result {
+            Ok(reply) => machine.handle_reply(now, attempt.0, reply),
+            Err(failure) => machine.handle_failure(now, attempt.0, failure),
+        };
+    }
+
+    fn tick(&mut self, number: usize) {
+        let worker = &mut self.workers[number];
+        let now = worker.clock.at(self.now);
+        let Some(machine) = &mut worker.machine else { return };
+        if machine.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            machine.handle_timeout(now);
+        }
+        self.drain(number);
+    }
+
+    /// Does what the machine says.
+    fn drain(&mut self, number: usize) {
+        while let Some(output) =
+            self.workers[number].machine.as_mut().and_then(Machine::poll_output)
+        {
+            match output {
+                Output::Register { attempt, not_after } => {
+                    let limit = not_after.map(n_and_i_core::ServerTime::as_micros);
+                    self.send(number, Attempt(attempt), limit);
+                }
+                Output::Yield(change) => self.changed(number, change),
+                Output::Report(report) => self.note(|| format!("worker {number}: {report:?}")),
+                _ => {}
+            }
+        }
+        let worker = &self.workers[number];
+        let Some(machine) = &worker.machine else { return };
+        let (clock, stopped) = (worker.clock, machine.is_stopped());
+        let (lease, timeout) = (machine.lease(), machine.poll_timeout());
+        if let Some(lease) = lease {
+            self.claims.extend(number, clock.when(lease.ends));
+        }
+        match timeout {
+            Some(deadline) if deadline <= clock.at(self.now) => {
+                self.violate(Violation::Deadline { worker: number });
+            }
+            Some(deadline) => self.plan_wake(number, clock.when(deadline)),
+            None if stopped => {}
+            None => self.violate(Violation::Silent { worker: number }),
+        }
+    }
+
+    fn plan_wake(&mut self, number: usize, time: u64) {
+        let worker = &mut self.workers[number];
+        if time < worker.wake_at {
+            worker.wake_at = time;
+            self.at(time, Event::Wake { worker: number });
+        }
+    }
+
+    fn send(&mut self, number: usize, attempt: Attempt, not_after: Option<u64>) {
+        let worker = &self.workers[number];
+        let (life, unheard) = (worker.life, worker.unheard_until > self.now);
+        if unheard || self.meets(Fault::LostRequest) {
+            return;
+        }
+        let request = Event::Request { worker: number, life, attempt, not_after };
+        let time = self.now + self.delay();
+        self.at(time, request);
+        if self.meets(Fault::Duplicate) {
+            let later = time + from_f64(1.5 * to_f64(self.interval()) * self.random.unit());
+            self.at(later, request);
+        }
+    }
+
+    fn changed(&mut self, number: usize, change: Change) {
+        let clock = self.workers[number].clock;
+        match change {
+            Change::Owned(lease) => {
+                let claim = Claim {
+                    worker: number,
+                    pair: lease.pair,
+                    stage: lease.stage,
+                    interval: self.workers[number].timing.interval(),
+                    from: self.now,
+                    until: clock.when(lease.ends),
+                    drain_until: 0,
+                };
+                self.note(|| format!("owns: {claim}"));
+                self.end_idle(number);
+                let worker = &mut self.workers[number];
+                if !std::mem::replace(&mut worker.owned_before, true) {
+                    self.account.first_lease(self.now - worker.started);
+                }
+                if let Some(violation) = self.claims.grant(claim) {
+                    self.violate(violation);
+                }
+            }
+            Change::Idle(idle) => {
+                self.note(|| format!("worker {number} is idle: {}", idle.reason));
+                let drain_until =
+                    idle.drain_until.map_or(0, |deadline: Instant| clock.when(deadline));
+                self.end_claim(number, drain_until);
+                self.workers[number].idle = Some((self.now, idle.reason));
+            }
+        }
+    }
+
+    fn end_idle(&mut self, number: usize) {
+        if let Some((since, reason)) = self.workers[number].idle.take() {
+            self.account.idle(reason, self.now - since);
+        }
+    }
+
+    /// Stops in order.
+    pub(super) fn leave(&mut self, number: usize, life: u32) {
+        let worker = &mut self.workers[number];
+        if worker.life != life || worker.stalled_until > self.now {
+            return;
+        }
+        let now = worker.clock.at(self.now);
+        if let Some(machine) = &mut worker.machine {
+            machine.handle_stop(now);
+            self.drain(number);
+            self.bury(number);
+        }
+    }
+
+    /// Vanishes.
+    pub(super) fn crash(&mut self, number: usize) {
+        self.end_claim(number, 0);
+        self.bury(number);
+    }
+
+    fn bury(&mut self, number: usize) {
+        self.settle_account(number);
+        self.workers[number].machine = None;
+        self.note(|| format!("worker {number} is gone"));
+    }
+
+    fn end_claim(&mut self, number: usize, drain_until: u64) {
+        if let Some(claim) = self.claims.end(number, self.now, drain_until) {
+            self.account.served(&claim);
+        }
+    }
+
+    /// Counts the time it lived, and what it owns to this moment.
+    pub(super) fn settle_account(&mut self, number: usize) {
+        if self.workers[number].is_alive() {
+            self.account.lived(self.now - self.workers[number].started);
+            self.end_idle(number);
+            if self.claims.of(number).is_some() {
+                self.end_claim(number, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The promise under every fault. A failure names its seed; `SEED=n` repeats it.
+
+use n_and_i_sim::{Fault, Faults, Scenario};
+
+/// Runs some seeds, or the one in the environment. Returns the worker-intervals simulated.
+fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
+    let chosen = std::env::var("SEED").ok().map(|seed| seed.parse().expect("SEED is a number"));
+    let seeds = chosen.map_or(1..=seeds, |seed: u64| seed..=seed);
+    let mut total = 0;
+    for seed in seeds {
+        let outcome = scenario.run(seed);
+        total += outcome.worker_intervals;
+        if let Some(violation) = outcome.violation {
+            let trace = scenario.trace(seed).trace;
+            let lines: Vec<_> = trace.lines().collect();
+            let end = lines[lines.len().saturating_sub(60)..].join("\n");
+            panic!("{what}, SEED={seed}: {violation}\n{end}");
+        }
+    }
+    total
+}
+
+#[test]
+fn one_seed_is_one_run() {
+    let scenario = Scenario::new(7, Faults::all()).with_intervals(400);
+    let (first, second) = (scenario.trace(5), scenario.trace(5));
+    assert!(first.trace.len() > 100_000);
+    assert!(first == second);
+    assert_ne!(first.trace, scenario.trace(6).trace);
+    // Tracing changes nothing but the trace.
+    let silent = scenario.run(5);
+    assert_eq!((silent.registrations, silent.faults), (first.registrations, first.faults));
+}
+
+#[test]
+fn a_calm_group_owns_everything_nearly_all_the_time() {
+    let outcome = Scenario::new(10, Faults::none()).with_intervals(2000).run(1);
+    assert_eq!(outcome.violation, None);
+    assert!(outcome.served_mean > 0.999_9 && outcome.served_min > 0.999, "{outcome:?}");
+    assert!(outcome.faults.is_empty());
+    // One registration per worker and interval.
+    assert!(outcome.registrations.abs_diff(outcome.worker_intervals) <= 20, "{outcome:?}");
+}
+
+#[test]
+fn each_fault_alone() {
+    for &fault in Fault::ALL {
+        for workers in [1, 2, 5] {
+            // Often enough that a storm meets several.
+            let faults = Faults::none().with(fault, fault.usual_rate() * 4.0);
+            let scenario = Scenario::new(workers, faults).with_intervals(600);
+            holds(&scenario, 4, fault.name());
+            let happened = scenario.run(1).faults;
+            assert!(happened.iter().any(|&(kind, count)| kind == fault && count > 3), "{fault}");
+        }
+    }
+}
+
+#[test]
+fn everything_together() {
+    let mut total = 0;
+    for workers in [2, 3, 5, 10] {
+        let scenario = Scenario::new(workers, Faults::all()).with_intervals(1000);
+        total += holds(&scenario, 24, "everything");
+    }
+    if std::env::var_os("SEED").is_none() {
+        assert!(total > 400_000, "{total}");
+    }
+}
+
+#[test]
+fn lost_data_in_every_interval() {
+    for fault in [Fault::LoseOpen, Fault::LoseClosed, Fault::LoseGuard, Fault::Flush] {
+        let faults = Faults::none().with(fault, 1.5).with(Fault::Crash, 0.1);
+        holds(&Scenario::new(4, faults).with_intervals(1000), 10, fault.name());
+    }
+}
+
+#[test]
+fn clocks_that_step_while_gaps_differ_and_messages_are_slow() {
+    let faults = Faults::none()
+        .with(Fault::ClockStep, 0.2)
+        .with(Fault::SmallStep, 1.0)
+        .with(Fault::SlowMessage, 0.3)
+        .with(Fault::Crash, 0.3)
+        .with(Fault::Join, 0.2);
+    for (mixed_gaps, clock_rate) in [(true, 0.01), (false, 0.01), (true, 0.0)] {
+        let mut faults = faults.clone();
+        (faults.mixed_gaps, faults.clock_rate) = (mixed_gaps, clock_rate);
+        // After a clock that went back, indices start high for as many intervals.
+        let scenario = Scenario::new(3, faults).with_intervals(1000).with_weather(24, 40);
+        holds(&scenario, 60, "clock steps");
+    }
+}
+
+#[test]
+fn workers_that_know_only_the_counters() {
+    let mut faults = Faults::none().with(Fault::Crash, 0.05).with(Fault::LostReply, 0.02);
+    faults.foreign = 2;
+    holds(&Scenario::new(4, faults).with_intervals(1000), 10, "foreign workers");
+}
+
+#[test]
+fn another_interval_while_nothing_is_lost() {
+    let mut faults = Faults::all().with(Fault::OtherInterval, 0.1);
+    for loses in [Fault::Flush, Fault::LoseGuard, Fault::RestartEmpty, Fault::Rollback] {
+        faults = faults.with(loses, 0.0);
+    }
+    // A clock that jumps ahead makes the guard expire, which loses it too.
+    faults = faults.with(Fault::ClockStep, 0.0);
+    holds(&Scenario::new(4, faults).with_intervals(1000), 30, "another interval");
+}
+
+#[test]
+fn a_broken_promise_is_found() {
+    // Two lengths of interval in one group while the guard is lost: known not to be covered.
+    let faults = Faults::none().with(Fault::OtherInterval, 0.3).with(Fault::Flush, 0.5);
+    let scenario = Scenario::new(4, faults).with_intervals(2000);
+    assert!((1..=20).any(|seed| scenario.run(seed).violation.is_some()));
+}
