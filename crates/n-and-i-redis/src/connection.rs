@@ -1,9 +1,13 @@
 //! One shared connection that is given up as soon as it is in doubt.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError};
+
+/// How long opening a connection may take at least.
+const SHORTEST_LIMIT: Duration = Duration::from_secs(1);
 
 /// Hands out the connection and opens a new one when there is none.
 pub(crate) struct Connections {
@@ -18,6 +22,9 @@ struct Slot {
     connection: Option<MultiplexedConnection>,
     /// How many connections were opened: tells this one from those before.
     opened: u64,
+    /// How many attempts to open one failed, and how the last one did.
+    failed: u64,
+    error: Option<RedisError>,
 }
 
 impl Connections {
@@ -25,27 +32,49 @@ impl Connections {
         Self { client, slot: Mutex::default(), opening: async_lock::Mutex::new(()) }
     }
 
-    pub(crate) async fn get(&self) -> Result<Borrowed<'_>, RedisError> {
+    /// The connection, opened if need be. Opening it may take a quarter of the interval.
+    pub(crate) async fn get(&self, interval: Duration) -> Result<Borrowed<'_>, RedisError> {
         if let Some(borrowed) = self.borrow() {
             return Ok(borrowed);
         }
+        let failed = self.slot().failed;
         let _opening = self.opening.lock().await;
         if let Some(borrowed) = self.borrow() {
             return Ok(borrowed);
         }
-        // No limit on the response: the worker's own deadline rules.
-        let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        let connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
+        // An attempt that failed meanwhile failed for all who waited for it.
+        if let Some(error) = self.failed_since(failed) {
+            return Err(error);
+        }
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some((interval / 4).max(SHORTEST_LIMIT)))
+            // No limit on the response: the worker's own deadline rules.
+            .set_response_timeout(None);
+        let opened = self.client.get_multiplexed_async_connection_with_config(&config).await;
         let mut slot = self.slot();
-        slot.connection = Some(connection.clone());
-        slot.opened += 1;
-        Ok(Borrowed { connections: self, connection, number: slot.opened, keep: false })
+        match opened {
+            Ok(connection) => {
+                slot.connection = Some(connection.clone());
+                slot.opened += 1;
+                Ok(Borrowed { connections: self, connection, number: slot.opened, keep: false })
+            }
+            Err(error) => {
+                slot.failed += 1;
+                slot.error = Some(error.clone());
+                Err(error)
+            }
+        }
     }
 
     fn borrow(&self) -> Option<Borrowed<'_>> {
         let slot = self.slot();
         let connection = slot.connection.clone()?;
         Some(Borrowed { connections: self, connection, number: slot.opened, keep: false })
+    }
+
+    fn failed_since(&self, failed: u64) -> Option<RedisError> {
+        let slot = self.slot();
+        slot.error.clone().filter(|_| slot.failed != failed)
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {

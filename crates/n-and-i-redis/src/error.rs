@@ -1,7 +1,7 @@
 //! What an error of the client means for a registration.
 
 use n_and_i::{RegistrationError, counters};
-use redis::{ErrorKind, RedisError, ServerErrorKind};
+use redis::{ErrorKind, RedisError};
 
 /// The connection could not be opened, so nothing was sent.
 pub(crate) fn while_connecting(error: RedisError) -> RegistrationError {
@@ -22,25 +22,46 @@ pub(crate) fn after_sending(error: RedisError) -> RegistrationError {
     }
 }
 
+/// What a server says that is not, or no longer, the one to register in, or that does not know
+/// the user: behind the same address there may be another by now.
+const OF_ANOTHER_SERVER: [&str; 10] = [
+    "READONLY",
+    "MASTERDOWN",
+    "NOREPLICAS",
+    "MISCONF",
+    "LOADING",
+    "CLUSTERDOWN",
+    "MOVED",
+    "ASK",
+    "NOAUTH",
+    "WRONGPASS",
+];
+
 /// Whether the server answered, as the right server, to a user that it knows.
 pub(crate) fn leaves_connection_usable(error: &RedisError) -> bool {
     match error.kind() {
-        ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown) => false,
         ErrorKind::Server(_) | ErrorKind::Extension => {
-            !matches!(error.code(), Some("NOAUTH" | "WRONGPASS"))
-                // Redis 6.2 puts the code of what a script ran into behind words of its own.
-                && !error.detail().is_some_and(|detail| detail.contains("-READONLY"))
+            let message = line(error);
+            // Redis 6.2 puts the code of what a script ran into behind words of its own.
+            let wrapped = message.contains("Error running script");
+            let is =
+                |code: &&str| message.starts_with(*code) || (wrapped && message.contains(*code));
+            !OF_ANOTHER_SERVER.iter().any(is)
         }
         _ => false,
     }
 }
 
 fn from_server(error: &RedisError) -> RegistrationError {
-    // The line as the server sent it, which the client took apart.
+    counters::server_error(line(error))
+}
+
+/// The line as the server sent it, which the client took apart.
+fn line(error: &RedisError) -> String {
     let mut message = error.code().unwrap_or_default().to_owned();
     if let Some(detail) = error.detail() {
         message.push(' ');
         message.push_str(detail);
     }
-    counters::server_error(message)
+    message
 }

@@ -19,8 +19,8 @@
 //! Whatever the [`redis::Client`] was made with is used: TCP, TLS or Unix socket, RESP2 or
 //! RESP3, user name and password, database. One registration is one round trip, an `EVALSHA`
 //! of a constant script; a server that does not know the script is sent it with the next. The
-//! user needs the commands EVAL, EVALSHA, TIME, GET, SET, INCR, PEXPIRE and INFO on keys that begin with the
-//! [tag](n_and_i::Config::tag).
+//! user needs the commands EVAL, EVALSHA, TIME, GET, SET, INCR, PEXPIRE and INFO on keys that begin
+//! with the [tag](n_and_i::Config::tag), and SELECT if the URL names a database.
 //!
 //! Failures never end a worker. They come out as [errors](n_and_i::RegistrationError), which the driver logs
 //! and acts on.

@@ -20,7 +20,8 @@
 //! # }
 //! ```
 //!
-//! It works on current-thread and multi-thread runtimes whose time driver is enabled. The
+//! It works on current-thread and multi-thread runtimes whose time driver is enabled, and with
+//! it whatever the registry needs: Redis over a network needs the I/O driver. The
 //! worker's clock is [`BootClock`], which counts through a suspend; Tokio's timers do not, so
 //! after one a change may come late, but a lease is never taken for live. A test that pauses
 //! Tokio's clock takes [`Tokio::with_tokio_clock`].

@@ -160,10 +160,11 @@ async fn dropping_the_stream_ends_everything_at_once() {
     registry.plan([Fault::Hang]);
     tokio::time::sleep(INTERVAL.mul_f64(1.05)).await;
     assert_eq!(registry.waiting(), 1);
+    assert!(held.is_live());
     drop(peers);
+    assert!(!held.is_live(), "over before the driver gets to run");
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert_eq!(registry.waiting(), 0, "the registration is dropped too");
-    assert!(!held.is_live());
     let calls = registry.calls().len();
     tokio::time::sleep(5 * INTERVAL).await;
     assert_eq!(registry.calls().len(), calls);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use n_and_i::{Config, MemoryRegistry, Peers, Reason};
+use n_and_i::{Config, MemoryRegistry, Peers, Reason, StopHandle};
 use n_and_i_tokio::{NoRuntime, discover};
 use tokio::runtime::{Builder, Runtime};
 
@@ -72,4 +72,32 @@ fn the_stream_is_a_stream() {
         assert_eq!(changes[0].reason(), Some(Reason::Starting));
         assert!(changes[1].pair().is_some());
     });
+}
+
+#[test]
+fn a_signal_that_stops_the_worker_when_dropped_is_no_deadlock() {
+    struct StopsWhenDropped(StopHandle);
+    impl Drop for StopsWhenDropped {
+        fn drop(&mut self) {
+            self.0.stop();
+        }
+    }
+
+    let (done, finished) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let peers = runtime.block_on(async {
+            let peers = discover(MemoryRegistry::new(), config()).unwrap();
+            let guard = StopsWhenDropped(peers.stop_handle());
+            peers.with_graceful_shutdown(async move {
+                std::future::pending::<()>().await;
+                drop(guard);
+            })
+        });
+        // Ends the driver, which was never polled, and with it the signal.
+        drop(runtime);
+        drop(peers);
+        done.send(()).unwrap();
+    });
+    finished.recv_timeout(Duration::from_secs(60)).expect("no deadlock");
 }

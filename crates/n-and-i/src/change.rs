@@ -131,14 +131,20 @@ impl Lease {
         self.ends().saturating_duration_since(self.term.clock.0.now())
     }
 
+    /// Unless it was revoked.
     pub(crate) fn renew(&self, ends: Instant) {
-        self.term.ends.store(ends.as_nanos(), Ordering::Release);
+        let renewed = |old: u64| (old != REVOKED).then_some(ends.as_nanos());
+        // Refused: it stays revoked.
+        let _ = self.term.ends.fetch_update(Ordering::AcqRel, Ordering::Acquire, renewed);
     }
 
     pub(crate) fn revoke(&self) {
-        self.renew(Instant::ORIGIN);
+        self.term.ends.store(REVOKED, Ordering::Release);
     }
 }
+
+/// The end of a lease that was revoked: the origin of every clock.
+const REVOKED: u64 = 0;
 
 #[derive(Debug)]
 struct Term {

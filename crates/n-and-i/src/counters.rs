@@ -25,7 +25,7 @@ pub use store::{Refusal, Store};
 pub const SCRIPT: &str = include_str!("counters/register.lua");
 
 /// The SHA-1 of [`SCRIPT`] in hexadecimal, for `EVALSHA`.
-pub const SCRIPT_SHA1: &str = "cfc838b79e1b2fc269e9b9d2fa2264d37e4e1e3b";
+pub const SCRIPT_SHA1: &str = "6197de2458158f40d295bdc7948d83ec76dcda5a";
 
 /// The one key that is passed to the script.
 pub fn guard_key(config: &Config) -> String {

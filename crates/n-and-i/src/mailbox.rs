@@ -1,11 +1,12 @@
 //! The one place through which the driver and the consumer meet.
 
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::change::Change;
+use crate::change::{Change, Lease};
 
 pub(crate) type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -19,6 +20,8 @@ pub(crate) struct Mailbox {
 #[derive(Default)]
 struct State {
     unread: Option<Change>,
+    /// What is owned, read or not.
+    lease: Option<Lease>,
     /// Whether the consumer was handed anything, and whether that was a lease.
     handed: Option<bool>,
     finished: bool,
@@ -44,6 +47,10 @@ impl Mailbox {
     pub(crate) fn post(&self, mut change: Change) {
         let mut state = self.lock();
         let replaced = state.unread.take();
+        state.lease = change.lease().cloned();
+        if let (Some(lease), Some(End::Closed)) = (&state.lease, state.end) {
+            lease.revoke();
+        }
         // Who was handed idle last, or replaces an unread lease by idle, learns nothing new.
         if change.lease().is_some() || state.handed != Some(false) {
             if let Some(replaced) = replaced {
@@ -59,8 +66,10 @@ impl Mailbox {
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
         state.finished = true;
-        state.signals.clear();
+        let (signals, driver) = (mem::take(&mut state.signals), state.driver.take());
         wake(state.consumer.take(), state);
+        // Foreign code, which may well stop this very worker.
+        drop((signals, driver));
     }
 
     /// Whether to end, and why. Hands over new signals to wait for.
@@ -70,7 +79,9 @@ impl Mailbox {
         if let Some(end) = state.end {
             return Poll::Ready(end);
         }
-        state.driver = Some(cx.waker().clone());
+        let replaced = state.driver.replace(cx.waker().clone());
+        drop(state);
+        drop(replaced);
         Poll::Pending
     }
 
@@ -86,7 +97,9 @@ impl Mailbox {
         if state.finished {
             return Poll::Ready(None);
         }
-        state.consumer = Some(cx.waker().clone());
+        let replaced = state.consumer.replace(cx.waker().clone());
+        drop(state);
+        drop(replaced);
         Poll::Pending
     }
 
@@ -94,6 +107,9 @@ impl Mailbox {
     pub(crate) fn request_end(&self, end: End) {
         let mut state = self.lock();
         state.end.get_or_insert(end);
+        if let (Some(lease), End::Closed) = (&state.lease, end) {
+            lease.revoke();
+        }
         wake(state.driver.take(), state);
     }
 
@@ -113,7 +129,7 @@ impl Mailbox {
     }
 }
 
-/// Wakes after the lock is released, so that the woken side does not run into it.
+/// Wakes after the lock is released: a waker is foreign code, and the woken side needs the lock.
 fn wake(waker: Option<Waker>, state: MutexGuard<'_, State>) {
     drop(state);
     if let Some(waker) = waker {

@@ -51,8 +51,9 @@ impl MemoryRegistry {
 
     fn count(&self, request: Request<'_>) -> Result<Registered, RegistrationError> {
         let config = request.config();
-        let at = (self.shared.clock)();
         let mut groups = self.shared.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read under the lock: registrations are counted in the order of their times.
+        let at = (self.shared.clock)();
         let group = if let Some(group) = groups.get_mut(config.tag()) {
             group
         } else {

@@ -23,7 +23,7 @@ use crate::report::TARGET;
 /// Dropping the stream ends the worker's membership at once, without a last change. [`Peers::stop`],
 /// a [`StopHandle`] or [`Peers::with_graceful_shutdown`] end it in order: if the worker owned
 /// anything there is one last idle change, then the stream ends. In both cases registration stops
-/// and leases are not live any more.
+/// and leases are not live any more: at once if the stream is dropped, else with that change.
 #[derive(Debug)]
 #[must_use = "dropping it ends the worker's membership"]
 pub struct Peers {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use n_and_i::{Config, Registry, Request, Stamp};
+use n_and_i::{Config, RegistrationError, Registry, Request, Stamp};
 use n_and_i_redis::RedisRegistry;
 use n_and_i_test_support::{Group, RedisServer};
 
@@ -125,4 +125,83 @@ async fn on_any_flavour_of_runtime() {
 fn a_password_is_not_shown() {
     let registry = RedisRegistry::from_client(open("redis://worker:secret@127.0.0.1/"));
     assert!(!format!("{registry:?}").contains("secret"));
+}
+
+/// Registers by hand.
+async fn register(registry: &RedisRegistry) -> Result<u32, RegistrationError> {
+    let config = Config::new("by-hand", Duration::from_secs(5)).unwrap();
+    let request = Request::new(&config, Stamp::from_u128(1), None);
+    registry.register(request).await.map(|registered| registered.reply.index)
+}
+
+/// The server's numbers of the connections other than the one that asks.
+fn connections(server: &RedisServer) -> Vec<String> {
+    let list: String = server.command(&["CLIENT", "LIST", "TYPE", "normal"]);
+    let others = list.lines().filter(|line| !line.contains("cmd=client"));
+    others.filter_map(|line| line.split(' ').next().map(ToOwned::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_while_idle_costs_nothing() {
+    let server = RedisServer::start();
+    let registry = RedisRegistry::from_client(server.client());
+    register(&registry).await.unwrap();
+    for _ in 0..5 {
+        server.command::<u64>(&["CLIENT", "KILL", "TYPE", "normal"]);
+        // The client's end learns of it by itself.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        register(&registry).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_the_wrong_one_is_not_asked_again() {
+    let server = RedisServer::start();
+    let registry = RedisRegistry::from_client(server.client());
+    let set = |value: &str| {
+        server.command::<String>(&["CONFIG", "SET", "min-replicas-to-write", value]);
+    };
+    register(&registry).await.unwrap();
+    let first = connections(&server);
+    assert_eq!(first.len(), 1);
+    register(&registry).await.unwrap();
+    assert_eq!(connections(&server), first, "the connection is kept");
+
+    set("1");
+    let error = register(&registry).await.unwrap_err();
+    assert!(matches!(error, RegistrationError::NotExecuted(_)), "{error:?}");
+    set("0");
+    register(&registry).await.unwrap();
+    assert_ne!(connections(&server), first, "a cut off primary may have been replaced");
+}
+
+#[tokio::test]
+async fn a_counter_with_an_odd_value_is_no_closing_count() {
+    let server = RedisServer::start();
+    let registry = RedisRegistry::from_client(server.client());
+    let config = Config::new("odd", Duration::from_millis(500)).unwrap();
+    let mut values = ["3.5", "nan", "1e15", "0x10", "-4", "99999999999"].into_iter();
+    let mut value = values.next();
+    let mut last = 0;
+    while let Some(odd) = value {
+        let request = Request::new(&config, Stamp::from_u128(1), None);
+        let reply = registry.register(request).await.unwrap().reply;
+        if last != 0 && reply.interval == last + 1 {
+            assert_eq!((reply.replicas, reply.previous_stamp), (None, None), "{odd}");
+            value = values.next();
+        }
+        if reply.interval != last {
+            last = reply.interval;
+            let key = format!("{{odd}}:{last}");
+            server.command::<String>(&["SET", &key, value.unwrap_or("0"), "PX", "1500"]);
+        }
+        while registry_time(&server) / 500 == last {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn registry_time(server: &RedisServer) -> u64 {
+    let (seconds, micros): (u64, u64) = server.command(&["TIME"]);
+    seconds * 1000 + micros / 1000
 }

@@ -203,8 +203,42 @@ async fn counting_forbidden_inside_the_script() {
 async fn storing_forbidden_after_counting() {
     let (server, url) = server_with_user();
     let forbid = |server: &mut RedisServer| grant(server, &["-set"]);
-    let allow = |server: &mut RedisServer| grant(server, &["+set"]);
+    let allow = |server: &mut RedisServer| {
+        let keys: Vec<String> = server.command(&["KEYS", "*"]);
+        for key in keys {
+            let left: i64 = server.command(&["PTTL", &key]);
+            assert_ne!(left, -1, "{key} never expires");
+        }
+        grant(server, &["+set"]);
+    };
     survives(server, url, forbid, "may have been counted", allow).await;
+}
+
+#[tokio::test]
+async fn expiry_forbidden() {
+    let (server, url) = server_with_user();
+    let forbid = |server: &mut RedisServer| {
+        grant(server, &["-pexpire"]);
+        server.command::<String>(&["FLUSHALL"]);
+    };
+    let allow = |server: &mut RedisServer| {
+        assert_eq!(server.command::<u64>(&["DBSIZE"]), 0, "nothing was counted");
+        grant(server, &["+pexpire"]);
+    };
+    survives(server, url, forbid, "not possible as things are configured", allow).await;
+}
+
+#[tokio::test]
+async fn server_without_its_replicas() {
+    let server = RedisServer::start();
+    let url = server.url();
+    let cut_off = |server: &mut RedisServer| {
+        server.command::<String>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    };
+    let restore = |server: &mut RedisServer| {
+        server.command::<String>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    };
+    survives(server, url, cut_off, "NOREPLICAS", restore).await;
 }
 
 #[tokio::test]

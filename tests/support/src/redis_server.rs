@@ -142,7 +142,7 @@ impl RedisServer {
         let log = std::fs::File::create(self.log_file()).expect("a log file");
         let child = Command::new(program())
             .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
-            .args(["--save", "", "--appendonly", "no", "--enable-debug-command", "yes"])
+            .args(["--save", "", "--appendonly", "no"])
             .args(["--dir".as_ref(), self.directory.path()])
             .args(&self.options)
             .stdin(Stdio::null())

@@ -31,11 +31,17 @@ end
 if not same then
   -- A server that was promoted or restarted may have lost the end of what it counted.
   local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
-  closing = tonumber(redis.call('GET', tag .. string.format('%.0f', interval - 1)) or -1) or -1
+  local closed = redis.call('GET', tag .. string.format('%.0f', interval - 1))
+  closing = closed and tonumber(string.match(closed, '^%d+$')) or -1
+  if closing > 4294967295 then
+    closing = -1
+  end
   if id ~= server or closing < count then
     previous = '-'
   end
   server = id
+  -- Fails here, before anything is counted, if it is not allowed: a counter always has an end.
+  redis.call('PEXPIRE', open, 3 * length)
 end
 
 local index = redis.call('INCR', open) - 1
@@ -43,13 +49,16 @@ if not same or index < count then
   stamp = ARGV[3]
 end
 local kept = 3 * length
-local guarded = string.format('counters %s %.0f %.0f %s %s %s %s',
+local guarded = string.format('counters %s %.0f %.0f %s %.0f %s %s',
   ARGV[1], interval, index + 1, stamp, closing, previous, server)
-local done = redis.pcall('SET', KEYS[1], guarded, 'PX', kept)
-if stamp == ARGV[3] and not done.err then
+local done
+if stamp == ARGV[3] then
   done = redis.pcall('PEXPIRE', open, kept)
+end
+if type(done) ~= 'table' then
+  done = redis.pcall('SET', KEYS[1], guarded, 'PX', kept)
 end
 if type(done) == 'table' and done.err then
   return redis.error_reply('COUNTED ' .. done.err)
 end
-return string.format('ok %.0f %.0f %s %.0f %s %s', interval, index, closing, now, stamp, previous)
+return string.format('ok %.0f %.0f %.0f %.0f %s %s', interval, index, closing, now, stamp, previous)
