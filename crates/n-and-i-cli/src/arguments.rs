@@ -1,5 +1,7 @@
 //! The command line, checked.
 
+mod simulate;
+
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
@@ -8,12 +10,15 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use n_and_i::{Config, ConfigError};
 use n_and_i_redis::RedisRegistry;
 
+use crate::arguments::simulate::SimulateArguments;
 use crate::connection;
+use crate::simulate::Simulation;
 
 /// What to do, every value checked.
 #[derive(Debug)]
 pub(crate) enum Task {
     Demo(Demo),
+    Simulate(Box<Simulation>),
     Watch(Watch),
 }
 
@@ -69,6 +74,7 @@ Example:
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(DemoArguments),
+    Simulate(SimulateArguments),
     Watch(WatchArguments),
 }
 
@@ -174,6 +180,7 @@ impl Command {
     fn check(self) -> Result<Task, clap::Error> {
         match self {
             Self::Demo(arguments) => arguments.check().map(Task::Demo),
+            Self::Simulate(arguments) => arguments.check().map(Box::new).map(Task::Simulate),
             Self::Watch(arguments) => arguments.check().map(Task::Watch),
         }
     }
@@ -248,7 +255,7 @@ mod tests {
             let line = CommandLine::try_parse_from(["n-and-i", "demo"].iter().chain(words));
             match line.unwrap().command.check().unwrap() {
                 Task::Demo(demo) => demo,
-                Task::Watch(_) => unreachable!("demo was asked for"),
+                _ => unreachable!("demo was asked for"),
             }
         };
         assert_eq!(demo(&[]).length, Duration::from_secs(15));

@@ -1,5 +1,5 @@
-//! The `n-and-i` program: `demo` shows what the library does, `watch` is one worker of a real
-//! group.
+//! The `n-and-i` program: `demo` shows what the library does, `simulate` puts a group under
+//! faults in virtual time, `watch` is one worker of a real group.
 
 mod arguments;
 mod connection;
@@ -7,6 +7,7 @@ mod demo;
 mod logging;
 mod record;
 mod signals;
+mod simulate;
 mod throttle;
 mod watch;
 
@@ -34,16 +35,21 @@ fn main() -> ExitCode {
 }
 
 fn run(task: Task, log: &LogSink) -> io::Result<ExitCode> {
+    match task {
+        Task::Demo(demo) => on_runtime(demo::run(demo, log)),
+        Task::Simulate(simulation) => simulate::run(&simulation),
+        Task::Watch(watch) => {
+            on_runtime(async { watch::run(watch).await.map(|()| ExitCode::SUCCESS) })
+        }
+    }
+}
+
+fn on_runtime(work: impl Future<Output = io::Result<ExitCode>>) -> io::Result<ExitCode> {
     // One thread for the workers. The loop that prints has this one, so that a reader who
     // stops reading delays no registration.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let result = runtime.block_on(async {
-        match task {
-            Task::Demo(demo) => demo::run(demo, log).await,
-            Task::Watch(watch) => watch::run(watch).await.map(|()| ExitCode::SUCCESS),
-        }
-    });
+    let result = runtime.block_on(work);
     // Workers that still wait for an answer are not waited for.
     runtime.shutdown_background();
     result

@@ -135,11 +135,14 @@ impl Claims {
         None
     }
 
-    /// The worker's lease was renewed.
-    pub(crate) fn extend(&mut self, worker: usize, until: u64) {
-        if let Some(Some(claim)) = self.present.get_mut(worker) {
-            claim.until = until;
-        }
+    /// The worker's lease lasts until then, as of `now`. If it had ended before, that is as good
+    /// as a new grant.
+    pub(crate) fn extend(&mut self, worker: usize, now: u64, until: u64) -> Option<Violation> {
+        let claim = self.present.get_mut(worker)?.as_mut()?;
+        let lapsed = claim.until <= now && until > now;
+        claim.until = until;
+        let renewed = Claim { from: now, ..*claim };
+        if lapsed { self.check(&renewed) } else { None }
     }
 
     /// The worker's lease is over at `now`, or was before. Returns the claim.

@@ -123,7 +123,7 @@ pub struct Faults {
     rates: [f64; Fault::ALL.len()],
     /// How much each worker's clock may run fast or slow: 0.01 is one per cent.
     pub clock_rate: f64,
-    /// Whether workers have different gaps, from a third of the configured one up to it.
+    /// Whether workers have different gaps, from a fifth of the configured one to three times it.
     pub mixed_gaps: bool,
     /// How many workers know only the counters.
     pub foreign: u32,
@@ -135,8 +135,8 @@ impl Faults {
         Self { rates: [0.0; Fault::ALL.len()], clock_rate: 0.0, mixed_gaps: false, foreign: 0 }
     }
 
-    /// Everything goes wrong, each kind at its usual rate, in a group whose clocks differ by
-    /// up to one per cent.
+    /// Everything goes wrong, each kind at its usual rate, with clocks that run up to one
+    /// thousandth fast or slow.
     ///
     /// Everything but [`Fault::OtherInterval`]: when the guard is lost, which keeps a second
     /// length of interval out, leases of both can overlap.
@@ -147,7 +147,7 @@ impl Faults {
                 faults = faults.with(fault, fault.usual_rate());
             }
         }
-        faults.clock_rate = 0.01;
+        faults.clock_rate = 0.001;
         faults
     }
 

@@ -91,6 +91,8 @@ pub struct Outcome {
     pub seed: u64,
     /// The first violation of the promise, at which the run ended.
     pub violation: Option<Violation>,
+    /// How long the run was, in intervals: as long as asked for unless a violation ended it.
+    pub intervals: f64,
     /// How many intervals were simulated, summed over the live workers.
     pub worker_intervals: u64,
     /// How many registrations were counted.

@@ -141,10 +141,12 @@ impl World {
             self.settle_account(worker);
         }
         let (served_mean, served_min) = self.account.share(self.now, SETTLING);
+        let length = if self.violation.is_some() { self.now } else { end };
         let happened = self.happened.iter().zip(Fault::ALL).filter(|(count, _)| **count > 0);
         Outcome {
             seed: self.seed,
             violation: self.violation,
+            intervals: to_f64(length) / to_f64(self.interval()),
             worker_intervals: self.account.worker_intervals(),
             registrations: self.server.counted,
             faults: happened.map(|(count, fault)| (*fault, *count)).collect(),

@@ -6,7 +6,7 @@ use crate::child::{Program, program};
 fn wrong_arguments_are_usage_errors() {
     const WATCH: &[&str] = &["watch", "--name", "x", "--interval", "1s"];
     let table: &[(&[&str], &[&str], &[&str])] = &[
-        (&[], &[], &["Usage: n-and-i", "demo", "watch"]),
+        (&[], &[], &["Usage: n-and-i", "demo", "simulate", "watch"]),
         (&["frobnicate"], &[], &["frobnicate", "unrecognized subcommand"]),
         (&["demo", "--worker", "3"], &[], &["--worker", "--workers"]),
         (&["demo"], &["--workers", "0"], &["1..=1000"]),
@@ -57,7 +57,7 @@ fn a_wrong_redis_url_in_the_environment_is_one_too() {
 #[test]
 fn help_and_version_go_to_standard_output() {
     for (arguments, expected) in [
-        (&["--help"][..], &["demo", "watch", "RUST_LOG", "Example:"][..]),
+        (&["--help"][..], &["demo", "simulate", "watch", "RUST_LOG", "Example:"][..]),
         (&["demo", "--help"], &["--workers", "[default: 5]", "share_mean", "Example:"]),
         (&["watch", "--help"], &["REDIS_URL", "fencing token", "Example:"]),
         (&["--version"], &["n-and-i ", env!("CARGO_PKG_VERSION")]),

@@ -89,7 +89,8 @@ impl World {
         if !self.scenario.faults.mixed_gaps {
             return timing;
         }
-        let gap = timing.gap() * (1.0 + 2.0 * self.random.unit()) / 3.0;
+        // From a fifth of the configured gap to three times it, in equal shares by ratio.
+        let gap = (timing.gap() / 5.0 * 15_f64.powf(self.random.unit())).min(0.45);
         Timing::new(timing.interval(), gap).unwrap_or(timing)
     }
 
@@ -172,8 +173,10 @@ impl World {
         let Some(machine) = &worker.machine else { return };
         let (clock, stopped) = (worker.clock, machine.is_stopped());
         let (lease, timeout) = (machine.lease(), machine.poll_timeout());
-        if let Some(lease) = lease {
-            self.claims.extend(number, clock.when(lease.ends));
+        if let Some(lease) = lease
+            && let Some(violation) = self.claims.extend(number, self.now, clock.when(lease.ends))
+        {
+            self.violate(violation);
         }
         match timeout {
             Some(deadline) if deadline <= clock.at(self.now) => {
