@@ -37,6 +37,16 @@ impl Pair {
     pub const fn owns(self, task_id: u64) -> bool {
         task_id % self.n.get() as u64 == self.i as u64
     }
+
+    /// Whether some task belongs to both shares: by the Chinese remainder theorem, if the
+    /// indices agree modulo the greatest common divisor of the counts.
+    pub const fn intersects(self, other: Self) -> bool {
+        let (mut divisor, mut rest) = (self.n(), other.n());
+        while rest != 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        self.i % divisor == other.i % divisor
+    }
 }
 
 impl fmt::Display for Pair {

@@ -130,3 +130,15 @@ fn errors_say_what_was_wrong_and_why() {
     assert_eq!(Timing::new(interval, 0.1), Err(error));
     assert_eq!(error.to_string(), "interval is 0ns, must be from 1ms to 4294967.295s");
 }
+
+#[test]
+fn shares_intersect_if_a_task_is_in_both() {
+    let pairs = (1..7).flat_map(|n| (0..n).map(move |i| Pair::new(i, n).unwrap()));
+    for a in pairs.clone() {
+        for b in pairs.clone() {
+            // Sixty tasks see every combination of up to six workers.
+            let common = (0..60).any(|task| a.owns(task) && b.owns(task));
+            assert_eq!(a.intersects(b), common, "{a}, {b}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use n_and_i_core::Reason;
 
 use crate::claims::Claim;
-use crate::world::to_f64;
+use crate::nanos::to_f64;
 
 /// Sums over a run, in true time (nanoseconds).
 #[derive(Debug)]

@@ -119,7 +119,7 @@ impl Claims {
 
     fn check(&self, new: &Claim) -> Option<Violation> {
         let others = self.present.iter().flatten().chain(&self.past);
-        let others = others.filter(|old| old.worker != new.worker && intersect(old.pair, new.pair));
+        let others = others.filter(|old| old.worker != new.worker && old.pair.intersects(new.pair));
         for old in others {
             if old.until > new.from {
                 return Some(Violation::TwoOwners(*old, *new));
@@ -167,14 +167,4 @@ impl Claims {
     pub(crate) fn live(&self, now: u64) -> impl Iterator<Item = &Claim> {
         self.present.iter().flatten().filter(move |claim| claim.until > now)
     }
-}
-
-/// Whether some task belongs to both shares: by the Chinese remainder theorem, if the indices
-/// agree modulo the greatest common divisor of the sizes.
-fn intersect(a: Pair, b: Pair) -> bool {
-    let (mut divisor, mut rest) = (a.n(), b.n());
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a.i() % divisor == b.i() % divisor
 }

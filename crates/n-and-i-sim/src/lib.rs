@@ -18,6 +18,7 @@ mod account;
 mod claims;
 mod clock;
 mod faults;
+mod nanos;
 mod random;
 mod scenario;
 mod server;

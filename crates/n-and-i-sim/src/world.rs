@@ -12,6 +12,7 @@ use n_and_i_core::{AttemptId, Failure, Reply, ServerTime};
 use crate::account::Account;
 use crate::claims::{Claims, Violation};
 use crate::faults::Fault;
+use crate::nanos::{from_f64, to_f64};
 use crate::random::Random;
 use crate::scenario::{Outcome, Scenario};
 use crate::server::Server;
@@ -324,18 +325,4 @@ impl World {
 
 fn interval_of(scenario: &Scenario) -> u64 {
     u64::try_from(scenario.timing.interval().as_nanos()).unwrap_or(u64::MAX)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "simulated times are far below 2^53")]
-pub(crate) fn to_f64(nanos: u64) -> f64 {
-    nanos as f64
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "simulated times are positive and far below 2^53"
-)]
-pub(crate) fn from_f64(nanos: f64) -> u64 {
-    nanos as u64
 }

@@ -78,7 +78,7 @@ impl History {
         for (position, a) in spans.iter().enumerate() {
             for b in &spans[position + 1..] {
                 let (first, second) = if a.from <= b.from { (a, b) } else { (b, a) };
-                if first.worker == second.worker || !intersect(first.pair, second.pair) {
+                if first.worker == second.worker || !first.pair.intersects(second.pair) {
                     continue;
                 }
                 assert!(first.until <= second.from, "two owners: {first} and {second}");
@@ -114,30 +114,9 @@ impl fmt::Display for Span {
     }
 }
 
-/// Whether some task belongs to both shares: by the Chinese remainder theorem, if the indices
-/// agree modulo the greatest common divisor of the sizes.
-pub fn intersect(a: Pair, b: Pair) -> bool {
-    let (mut divisor, mut rest) = (a.n(), b.n());
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a.i() % divisor == b.i() % divisor
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shares_intersect_if_a_task_is_in_both() {
-        let pairs = (1..7).flat_map(|n| (0..n).map(move |i| Pair::new(i, n).unwrap()));
-        for a in pairs.clone() {
-            for b in pairs.clone() {
-                let common = (0..60).any(|task| a.owns(task) && b.owns(task));
-                assert_eq!(intersect(a, b), common, "{a}, {b}");
-            }
-        }
-    }
 
     fn history(spans: &[(usize, u64, u64, u64, Option<u64>)]) -> History {
         let pair = Pair::new(0, 1).unwrap();

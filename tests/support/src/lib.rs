@@ -8,7 +8,7 @@ mod redis_server;
 mod wait;
 
 pub use group::{Group, Seen};
-pub use history::{History, Span, intersect};
+pub use history::{History, Span};
 pub use log::{Event, Log};
 pub use proxy::FaultProxy;
 pub use redis_server::RedisServer;

@@ -169,7 +169,7 @@ impl<L: Claim> Ledger<L> {
         let Ok(lease) = &waiting.news.holds else { return true };
         self.workers.iter().enumerate().all(|(worker, other)| match &other.standing {
             Standing::Holds(held) if worker != waiting.worker => {
-                held.is_live() || !overlap(held.pair(), lease.pair())
+                held.is_live() || !held.pair().intersects(lease.pair())
             }
             _ => true,
         })
@@ -184,7 +184,7 @@ impl<L: Claim> Ledger<L> {
                 // One of them may have ended since it was asked: only if the first is live
                 // after the second they were so together.
                 let together = || held.is_live() && lease.is_live();
-                if overlap(lease.pair(), held.pair()) && together() {
+                if lease.pair().intersects(held.pair()) && together() {
                     found.insert((*worker, *other));
                 }
             }
@@ -226,16 +226,6 @@ impl<L: Claim> Ledger<L> {
             _ => None,
         })
     }
-}
-
-/// Whether there is a task that belongs to both: `i` and `i'` must be equal modulo the
-/// greatest common divisor of `n` and `n'`.
-fn overlap(one: Pair, other: Pair) -> bool {
-    let (mut divisor, mut rest) = (one.n(), other.n());
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    one.i() % divisor == other.i() % divisor
 }
 
 /// A, B, ... Z, AA, AB, ...

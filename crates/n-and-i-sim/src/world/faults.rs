@@ -3,8 +3,9 @@
 use n_and_i_core::Timing;
 
 use super::worker::Worker;
-use super::{Event, World, from_f64, to_f64};
+use super::{Event, World};
 use crate::faults::Fault;
+use crate::nanos::{from_f64, to_f64};
 
 impl World {
     pub(super) fn happen(&mut self, fault: Fault) {

@@ -2,10 +2,11 @@
 
 use n_and_i_core::{Change, Failure, Instant, Machine, Output, Reason, Reply, Timing};
 
-use super::{Attempt, Event, World, from_f64, to_f64};
+use super::{Attempt, Event, World};
 use crate::claims::{Claim, Violation};
 use crate::clock::WorkerClock;
 use crate::faults::Fault;
+use crate::nanos::{from_f64, to_f64};
 
 /// A wake-up that is not planned.
 const NEVER: u64 = u64::MAX;

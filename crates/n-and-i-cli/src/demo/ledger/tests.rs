@@ -46,19 +46,6 @@ fn ledger(workers: usize) -> Ledger<Fake> {
 const NOW: Duration = Duration::from_secs(1);
 
 #[test]
-fn overlapping_is_having_a_task_in_common() {
-    for n in 1..12 {
-        for m in 1..12 {
-            for (i, j) in (0..n).flat_map(|i| (0..m).map(move |j| (i, j))) {
-                let (one, other) = (pair(i, n), pair(j, m));
-                let common = (0..200).any(|task| one.owns(task) && other.owns(task));
-                assert_eq!(overlap(one, other), common, "{one} and {other}");
-            }
-        }
-    }
-}
-
-#[test]
 fn names_go_on_after_z() {
     let names = [0, 1, 25, 26, 27, 51, 52, 701, 702].map(name);
     assert_eq!(names, ["A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA"]);
