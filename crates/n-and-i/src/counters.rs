@@ -25,7 +25,7 @@ pub use store::{Refusal, Store};
 pub const SCRIPT: &str = include_str!("counters/register.lua");
 
 /// The SHA-1 of [`SCRIPT`] in hexadecimal, for `EVALSHA`.
-pub const SCRIPT_SHA1: &str = "6197de2458158f40d295bdc7948d83ec76dcda5a";
+pub const SCRIPT_SHA1: &str = "d32d670da997bf60362672b37fbcef3f86a7beef";
 
 /// The one key that is passed to the script.
 pub fn guard_key(config: &Config) -> String {

@@ -205,3 +205,29 @@ fn registry_time(server: &RedisServer) -> u64 {
     let (seconds, micros): (u64, u64) = server.command(&["TIME"]);
     seconds * 1000 + micros / 1000
 }
+
+#[tokio::test]
+async fn what_is_refused_after_counting_may_have_been_counted() {
+    let server = RedisServer::start();
+    let grant = |rules: &[&str]| {
+        server.command::<String>(&[&["ACL", "SETUSER", "worker"], rules].concat());
+    };
+    grant(&["on", ">secret", "~*", "+@all"]);
+    let url = format!("redis://worker:secret@127.0.0.1:{}/", server.port());
+    let registry = RedisRegistry::from_client(open(&url));
+    // In one interval: the second registration finds the counter and the guard.
+    while registry_time(&server) % 5000 > 3000 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(register(&registry).await.unwrap(), 0);
+    grant(&["-set"]);
+    let error = register(&registry).await.unwrap_err();
+    let RegistrationError::Unknown(cause) = error else { panic!("{error:?}") };
+    assert!(cause.to_string().starts_with("COUNTED"), "{cause}");
+    grant(&["+set"]);
+    assert_eq!(register(&registry).await.unwrap(), 2);
+    let keys: Vec<String> = server.command(&["KEYS", "*"]);
+    for key in keys {
+        assert!(server.command::<i64>(&["PTTL", &key]) > 0, "{key} never expires");
+    }
+}

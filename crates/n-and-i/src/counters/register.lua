@@ -40,19 +40,21 @@ if not same then
     previous = '-'
   end
   server = id
-  -- Fails here, before anything is counted, if it is not allowed: a counter always has an end.
-  redis.call('PEXPIRE', open, 3 * length)
 end
 
+local kept = 3 * length
+-- Fails here, before anything is counted, if it is not allowed, and a counter always has an end.
+-- As the first write it must be one that is refused when memory is short: those after it are not.
+local made = not same and redis.call('SET', open, 0, 'PX', kept, 'NX')
 local index = redis.call('INCR', open) - 1
-if not same or index < count then
+local lost = same and index < count
+if not same or lost then
   stamp = ARGV[3]
 end
-local kept = 3 * length
 local guarded = string.format('counters %s %.0f %.0f %s %.0f %s %s',
   ARGV[1], interval, index + 1, stamp, closing, previous, server)
 local done
-if stamp == ARGV[3] then
+if lost or not (same or made) then
   done = redis.pcall('PEXPIRE', open, kept)
 end
 if type(done) ~= 'table' then
