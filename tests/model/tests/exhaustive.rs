@@ -1,0 +1,106 @@
+//! Every state of small groups with a few faults. `MODEL=large` walks through larger ones, which
+//! wants `--release`. With `--nocapture` the numbers of states are printed.
+
+use n_and_i_model::{Fault, Setup, check};
+
+/// Whether the larger setups were asked for.
+fn is_large() -> bool {
+    std::env::var("MODEL").is_ok_and(|size| size == "large")
+}
+
+/// At least this many states: fewer would mean that something is not tried any more.
+fn check_at_least(states: usize, setup: Setup) {
+    let counted = check(setup);
+    assert!(counted.unique_states >= states, "{counted:?}");
+}
+
+#[test]
+fn a_settled_group_under_any_two_faults() {
+    let mut setup = Setup::new("settled, any two faults", 2, &Fault::ALL);
+    if is_large() {
+        return check_at_least(6_000_000, setup);
+    }
+    (setup.starts_every, setup.delays) = (200, vec![200, 450, 1_250]);
+    setup.steps = vec![-1_000, -50, 50, 300];
+    (setup.intervals, setup.aftermath) = (2, 3);
+    check_at_least(800_000, setup);
+}
+
+#[test]
+fn a_newcomer_under_any_fault() {
+    let mut setup = Setup::new("newcomer, any fault", 1, &Fault::ALL);
+    setup.running = 2;
+    setup.starts_every = 200;
+    if is_large() {
+        (setup.name, setup.budget) = ("newcomer, any two faults", 2);
+        (setup.delays, setup.steps) = (vec![300, 1_000, 1_250], vec![-300, 50, 300]);
+        (setup.intervals, setup.aftermath) = (2, 3);
+    }
+    check_at_least(200_000, setup);
+}
+
+#[test]
+fn a_group_that_starts_from_nothing() {
+    let mut setup = Setup::new("from nothing", 0, &[]);
+    (setup.running, setup.starts, setup.starts_every) = (0, 3, 100);
+    (setup.intervals, setup.aftermath) = (3, 3);
+    if is_large() {
+        (setup.name, setup.budget) = ("from nothing, any fault", 1);
+        (setup.faults, setup.starts_every) = (Fault::ALL.to_vec(), 250);
+        setup.delays = vec![300, 1_000, 1_250];
+    }
+    check_at_least(280_000, setup);
+}
+
+#[test]
+fn workers_with_different_gaps_and_slow_messages() {
+    let faults = [Fault::LateReply, Fault::LateRequest, Fault::Stall];
+    let mut setup = Setup::new("different gaps, three delays", 3, &faults);
+    (setup.gaps, setup.starts) = (vec![0.45, 0.02, 0.2], 0);
+    setup.delays = vec![50, 350];
+    if is_large() {
+        setup.delays = vec![50, 200, 350, 1_100];
+    } else {
+        setup.intervals = 2;
+    }
+    check_at_least(230_000, setup);
+}
+
+#[test]
+fn a_server_that_loses_data_three_times() {
+    let faults = [Fault::LoseOpen, Fault::LoseClosed, Fault::LoseGuard, Fault::RollBack];
+    let mut setup = Setup::new("three losses of data", 3, &faults);
+    if is_large() {
+        setup.name = "three losses of data or repeated requests";
+        setup.faults.push(Fault::Duplicate);
+    } else {
+        setup.intervals = 2;
+    }
+    check_at_least(120_000, setup);
+}
+
+#[test]
+fn a_server_whose_clock_steps_twice() {
+    let mut setup = Setup::new("two steps of the clock", 2, &[Fault::ClockStep]);
+    setup.starts_every = 100;
+    setup.steps = vec![-2_000, -1_000, -300, -50, -40, 40, 50, 300, 1_000, 2_000];
+    if is_large() {
+        (setup.name, setup.budget) = ("three steps, crashes and late replies", 3);
+        setup.faults = vec![Fault::ClockStep, Fault::Crash, Fault::LateReply];
+        (setup.steps, setup.delays) = (vec![-300, -50, 50, 300], vec![450, 1_250]);
+        (setup.intervals, setup.aftermath) = (2, 3);
+    }
+    check_at_least(140_000, setup);
+}
+
+#[test]
+fn two_workers_under_any_three_faults() {
+    let mut setup = Setup::new("two workers, any three faults", 3, &Fault::ALL);
+    (setup.gaps, setup.running) = (vec![0.2; 2], 2);
+    (setup.intervals, setup.aftermath) = (2, 3);
+    (setup.delays, setup.steps) = (vec![300, 1_000, 1_250], vec![-300, 50, 300]);
+    if !is_large() {
+        (setup.name, setup.budget) = ("two workers, any two faults", 2);
+    }
+    check_at_least(460_000, setup);
+}
