@@ -13,6 +13,9 @@
 //! assert_eq!(outcome.violation, None, "seed 42");
 //! assert!(outcome.worker_intervals > 2_000);
 //! ```
+//!
+//! With the feature `proptest`, `any_faults` makes faults for property tests of your own, and
+//! failing cases shrink to few of them.
 
 mod account;
 mod claims;
@@ -22,8 +25,12 @@ mod nanos;
 mod random;
 mod scenario;
 mod server;
+#[cfg(feature = "proptest")]
+mod strategy;
 mod world;
 
 pub use claims::{Claim, Violation};
 pub use faults::{Fault, Faults, UnknownFault};
 pub use scenario::{Outcome, Scenario};
+#[cfg(feature = "proptest")]
+pub use strategy::any_faults;

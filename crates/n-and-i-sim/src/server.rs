@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use n_and_i::counters::{Refusal, Store};
 use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
 
+use crate::world::Event;
+
 /// The server's time when true time begins: some real date.
 const EPOCH_MICROS: i64 = 1_800_000_000_000_000;
 const NANOS_PER_MICRO: u64 = 1_000;
@@ -24,6 +26,8 @@ pub(crate) struct Server {
     /// Until when it refuses and says so, and until when it stands still, in true time.
     pub(crate) refuses_until: u64,
     pub(crate) stopped_until: u64,
+    /// What arrived while it stood still.
+    pub(crate) unread: Vec<Event>,
     /// How many registrations were counted.
     pub(crate) counted: u64,
 }
@@ -39,6 +43,7 @@ impl Server {
             next_stamp: 0,
             refuses_until: 0,
             stopped_until: 0,
+            unread: Vec::new(),
             counted: 0,
         }
     }

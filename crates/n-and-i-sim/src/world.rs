@@ -55,6 +55,8 @@ pub(crate) enum Event {
         number: usize,
         storm: u64,
     },
+    /// The server goes on, unless it was stopped again meanwhile.
+    Resume,
     /// A worker that knows only the counters registers.
     Foreign,
     /// The storm begins, or ends.
@@ -178,6 +180,13 @@ impl World {
                     self.plan(Fault::ALL[number]);
                 }
             }
+            Event::Resume => {
+                if self.now >= self.server.stopped_until {
+                    for event in std::mem::take(&mut self.server.unread) {
+                        self.handle(event);
+                    }
+                }
+            }
             Event::Foreign => {
                 let timing = self.scenario.timing;
                 self.server.increment(self.now, timing);
@@ -222,8 +231,7 @@ impl World {
     /// A request is at the server.
     fn arrive(&mut self, worker: usize, life: u32, attempt: Attempt, not_after: Option<u64>) {
         if self.now < self.server.stopped_until {
-            let resumed = self.server.stopped_until;
-            self.at(resumed, Event::Request { worker, life, attempt, not_after });
+            self.server.unread.push(Event::Request { worker, life, attempt, not_after });
             return;
         }
         let result = if self.now < self.server.refuses_until {

@@ -48,7 +48,11 @@ impl World {
                 }
             }
             Fault::Refusal => self.server.refuses_until = self.now + self.span(0.05, 2.0),
-            Fault::ServerStop => self.server.stopped_until = self.now + self.span(0.05, 3.0),
+            Fault::ServerStop => {
+                let until = self.now + self.span(0.05, 3.0);
+                self.server.stopped_until = self.server.stopped_until.max(until);
+                self.at(until, Event::Resume);
+            }
             Fault::RestartEmpty => self.server.restart_empty(),
             Fault::Rollback => {
                 let writes = self.random.index(self.server.snapshots().max(1)) + 1;
@@ -70,13 +74,22 @@ impl World {
         }
     }
 
-    /// Ends what still goes on of the storm.
+    /// Ends what still goes on of the storm: who is gone is replaced, who stands still goes on.
     pub(super) fn calm_down(&mut self) {
+        let now = self.now;
         self.server.refuses_until = 0;
+        self.server.stopped_until = 0;
+        self.at(now, Event::Resume);
         for number in 0..self.workers.len() {
-            self.workers[number].unheard_until = 0;
-            if self.workers[number].visits && self.workers[number].is_alive() {
-                self.crash(number);
+            let worker = &mut self.workers[number];
+            worker.unheard_until = 0;
+            let stalled = worker.stalled_until > now;
+            worker.stalled_until = 0;
+            match (worker.is_alive(), worker.visits) {
+                (true, true) => self.crash(number),
+                (true, false) if stalled => self.plan_wake(number, now),
+                (true, false) | (false, true) => {}
+                (false, false) => self.start(number),
             }
         }
     }

@@ -107,10 +107,12 @@ impl World {
             return;
         }
         // Like the driver: what has arrived first, judged by the time it now is.
-        for (attempt, result) in std::mem::take(&mut self.workers[number].inbox) {
+        let inbox = std::mem::take(&mut self.workers[number].inbox);
+        let heard = !inbox.is_empty();
+        for (attempt, result) in inbox {
             self.hear(number, attempt, result);
         }
-        self.tick(number);
+        self.tick(number, heard);
     }
 
     pub(super) fn answered(
@@ -131,7 +133,7 @@ impl World {
             return;
         }
         self.hear(number, attempt, result);
-        self.tick(number);
+        self.tick(number, true);
     }
 
     fn hear(&mut self, number: usize, attempt: Attempt, result: Result<Reply, Failure>) {
@@ -145,12 +147,20 @@ impl World {
         };
     }
 
-    fn tick(&mut self, number: usize) {
+    /// Handles what is due, and does what the machine says if it `heard` or did anything.
+    fn tick(&mut self, number: usize, heard: bool) {
         let worker = &mut self.workers[number];
         let now = worker.clock.at(self.now);
         let Some(machine) = &mut worker.machine else { return };
-        if machine.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            machine.handle_timeout(now);
+        match machine.poll_timeout() {
+            Some(deadline) if deadline <= now => machine.handle_timeout(now),
+            // Woken for a deadline that has moved since, with nothing to say.
+            Some(deadline) if !heard => {
+                let time = worker.clock.when(deadline);
+                self.plan_wake(number, time);
+                return;
+            }
+            _ => {}
         }
         self.drain(number);
     }
@@ -189,7 +199,7 @@ impl World {
         }
     }
 
-    fn plan_wake(&mut self, number: usize, time: u64) {
+    pub(super) fn plan_wake(&mut self, number: usize, time: u64) {
         let worker = &mut self.workers[number];
         if time < worker.wake_at {
             worker.wake_at = time;
