@@ -1,11 +1,13 @@
-//! The promise under every fault. A failure names its seed; `SEED=n` repeats it.
+//! The promise under every fault. A failure names its seed; `SEED=n` repeats it, and `SCALE=n`
+//! runs n times as many seeds (with `--release`).
 
 use n_and_i_sim::{Fault, Faults, Scenario};
 
 /// Runs some seeds, or the one in the environment. Returns the worker-intervals simulated.
 fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
     let chosen = std::env::var("SEED").ok().map(|seed| seed.parse().expect("SEED is a number"));
-    let seeds = chosen.map_or(1..=seeds, |seed: u64| seed..=seed);
+    let scale = std::env::var("SCALE").map_or(1, |scale| scale.parse().expect("a number"));
+    let seeds = chosen.map_or(1..=seeds * scale, |seed: u64| seed..=seed);
     let mut total = 0;
     for seed in seeds {
         let outcome = scenario.run(seed);

@@ -15,5 +15,6 @@ mod snippets {
         Layouts: "docs/layouts.md",
         CommandLine: "docs/command-line.md",
         Limits: "docs/limits.md",
+        Verification: "docs/verification.md",
     }
 }
