@@ -22,7 +22,8 @@
 //! user needs the commands EVAL, EVALSHA, TIME, GET, SET, INCR, PEXPIRE and INFO on keys that begin
 //! with the [tag](n_and_i::Config::tag), and SELECT if the URL names a database.
 //!
-//! Failures never end a worker. They come out as [errors](n_and_i::RegistrationError), which the driver logs
+//! Failures of the server or the network never end a worker; a panic of the client does, as rustls
+//! without a crypto provider or Tokio without I/O have it. Failures come out as [errors](n_and_i::RegistrationError), which the driver logs
 //! and acts on.
 //!
 //! # Features

@@ -34,7 +34,7 @@ impl Config {
     /// - `name`: not empty, without `{` and `}`, which would break the Redis hash tag that
     ///   keeps a group's keys together.
     /// - `interval`: `T`, from 1 ms to [`Timing::MAX_INTERVAL`] in whole milliseconds; the same
-    ///   for every worker of the group. A change of membership takes two to three intervals,
+    ///   for every worker of the group. A change of membership takes two to four intervals,
     ///   and each worker makes one registration per interval. `gap · interval` should be
     ///   well above the slowest usual round trip to the registry.
     ///
@@ -59,9 +59,9 @@ impl Config {
     /// nearest millionth.
     ///
     /// Registrations keep this distance from the interval's edges, so it bounds the delays and
-    /// the clock rate differences that a group takes without losing leases. One failed
-    /// registration costs nothing if the gap is above 0.125. Workers of a group may use
-    /// different gaps.
+    /// the clock rate differences that a group takes without losing leases. One registration that
+    /// certainly did not run costs nothing if the gap is above 0.125. Workers of a group may
+    /// use different gaps.
     ///
     /// # Errors
     /// Names the value and what would be right.

@@ -19,8 +19,8 @@ use crate::runtime::Runtime;
 /// Makes a worker: the consumer's end, and the driver to spawn.
 ///
 /// The driver is a future that must be polled all the time that the worker is to be a member of
-/// its group, so spawn it; the adapter crates' `discover` do. The worker starts when it is first polled.
-/// If it is dropped the worker stops as if asked to.
+/// its group, so spawn it; the adapter crates' `discover` do. The worker starts when it is first polled:
+/// kept but not polled, no change ever comes. If it is dropped the worker stops as if asked to.
 ///
 /// ```
 /// use std::time::Duration;

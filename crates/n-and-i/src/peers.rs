@@ -15,8 +15,8 @@ use crate::report::TARGET;
 /// The changes of what this worker owns: a [`Stream`], also with a [`next`](Peers::next) of
 /// its own.
 ///
-/// The first change is idle ([`Reason::Starting`](crate::Reason::Starting)); no change
-/// repeats the one before. A change that is not taken is replaced by a newer one, never queued, and a
+/// The first change is idle ([`Reason::Starting`](crate::Reason::Starting)), unless a lease came
+/// before it was taken; no change repeats the one before. A change that is not taken is replaced by a newer one, never queued, and a
 /// consumer that is busy does not delay registration. A settled group yields once and then
 /// stays quiet.
 ///

@@ -58,7 +58,7 @@ pub(super) struct SimulateArguments {
 /// What comes before and after the names of the faults.
 const FAULTS: &str = "\
 Faults, each at a rate that leaves a group of ten some time to recover:";
-const FIELDS: &str = r#"With all it is everything but other-interval, and clocks that differ by up to 1 %.
+const FIELDS: &str = r#"With all it is everything but other-interval, and clocks that run up to 0.1 % fast or slow.
 
 With --json the object has:
   seed, workers, interval_ms, gap, delay_ms
