@@ -273,7 +273,9 @@ impl Drop for Worker {
             self.mailbox.post(Change { now_owned, stage: self.stage, drain_until, clock });
         }
         self.mailbox.finish();
-        if self.started {
+        if std::thread::panicking() {
+            self.reporter.panicked();
+        } else if self.started {
             self.reporter.stopped(self.end);
         }
     }

@@ -42,6 +42,16 @@ impl Reporter {
         );
     }
 
+    /// The registry panicked, and the driver with it.
+    pub(crate) fn panicked(&self) {
+        tracing::error!(
+            target: TARGET,
+            group = self.config.name(),
+            reason = "panicked",
+            "discover stopped"
+        );
+    }
+
     pub(crate) fn stopped(&self, end: End) {
         let reason = match end {
             End::Abort => "abort",

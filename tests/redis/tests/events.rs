@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use n_and_i::Config;
+use n_and_i::{Config, Registered, RegistrationError, Registry, Request};
 use n_and_i_redis::RedisRegistry;
 use n_and_i_test_support::{Group, Log, RedisServer, eventually_async};
 use tracing::Level;
@@ -94,6 +94,30 @@ async fn every_message_has_its_level_and_fields() {
     assert_eq!((&*started.fields["prefix"], &*started.fields["gap"]), ("p:", "0.15"));
     let mut stopped = log.events().into_iter().filter(|event| event.message == "discover stopped");
     assert_eq!(stopped.next().unwrap().fields["reason"], "abort");
+}
+
+/// A registry with a bug.
+struct Panics;
+
+impl Registry for Panics {
+    async fn register(&self, _: Request<'_>) -> Result<Registered, RegistrationError> {
+        panic!("a bug in a registry, as this test wants it")
+    }
+
+    fn kind(&self) -> &'static str {
+        "panics"
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_panics_ends_the_stream_and_is_an_error() {
+    let log = Log::default();
+    let _logging = tracing::subscriber::set_default(log.clone());
+    let config = Config::new("events", Duration::from_millis(300)).unwrap();
+    let mut peers = n_and_i_tokio::discover(Panics, config).unwrap();
+    while peers.next().await.is_some() {}
+    let stopped = log.find("discover stopped").unwrap();
+    assert_eq!((stopped.level, &*stopped.fields["reason"]), (Level::ERROR, "panicked"));
 }
 
 #[test]
