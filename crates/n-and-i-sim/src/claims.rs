@@ -101,11 +101,6 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// What the worker owns, whether or not it has ended meanwhile.
-    pub(crate) fn of(&self, worker: usize) -> Option<&Claim> {
-        self.present.get(worker)?.as_ref()
-    }
-
     /// A worker was granted something at `claim.from`. Any violation is returned.
     pub(crate) fn grant(&mut self, claim: Claim) -> Option<Violation> {
         self.end(claim.worker, claim.from, 0);

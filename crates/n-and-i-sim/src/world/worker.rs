@@ -298,9 +298,7 @@ impl World {
         if self.workers[number].is_alive() {
             self.account.lived(self.now - self.workers[number].started);
             self.end_idle(number);
-            if self.claims.of(number).is_some() {
-                self.end_claim(number, 0);
-            }
+            self.end_claim(number, 0);
         }
     }
 }
