@@ -262,8 +262,9 @@ impl Machine {
     #[must_use = "an output that is dropped is not done"]
     pub fn poll_output(&mut self) -> Option<Output> {
         while let Some(kind) = self.outbox.pop() {
-            if let Some(output) = self.output(kind) {
-                return Some(output);
+            let output = self.output(kind);
+            if output.is_some() {
+                return output;
             }
         }
         let timeout = self.timeout();

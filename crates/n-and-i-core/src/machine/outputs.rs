@@ -10,6 +10,9 @@ use crate::time::Instant;
 
 impl Machine {
     /// The output of this kind as the state has it now; none if it was overtaken.
+    // Not inlined: in the loop around it, what the arms compute would be hoisted out and computed
+    // for every output, whichever it is.
+    #[inline(never)]
     pub(super) fn output(&mut self, kind: Kind) -> Option<Output> {
         let report = match kind {
             Kind::Expire => return Some(Output::Expire),
