@@ -23,6 +23,13 @@ macro_rules! faults {
                 }
             }
 
+            /// What happens, in one sentence.
+            pub const fn description(self) -> &'static str {
+                match self {
+                    $(Self::$kind => concat!($($doc),+).trim_ascii(),)+
+                }
+            }
+
             /// A rate that leaves a group of ten some time to recover: for a fault of messages
             /// the probability per message, for any other how many are expected per interval.
             pub const fn usual_rate(self) -> f64 {

@@ -18,6 +18,7 @@
 //! failing cases shrink to few of them.
 
 mod account;
+mod agenda;
 mod claims;
 mod clock;
 mod faults;

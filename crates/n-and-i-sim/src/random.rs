@@ -1,6 +1,7 @@
 //! Random numbers that depend on the seed alone.
 
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt as _, SeedableRng};
+use rand_distr::Exp1;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 #[derive(Clone, Debug)]
@@ -35,7 +36,8 @@ impl Random {
 
     /// Exponential with this mean.
     pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.unit()).ln()
+        let one: f64 = self.0.sample(Exp1);
+        mean * one
     }
 
     /// One of `0..count`; `count` must not be 0.

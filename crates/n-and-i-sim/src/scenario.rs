@@ -21,6 +21,7 @@ pub struct Scenario {
     pub(crate) storm: u64,
     pub(crate) peace: u64,
     pub(crate) delay: Duration,
+    pub(crate) may_stay_unsettled: bool,
 }
 
 impl Scenario {
@@ -39,6 +40,7 @@ impl Scenario {
             storm: 24,
             peace: 14,
             delay: Duration::from_micros(500),
+            may_stay_unsettled: false,
         }
     }
 
@@ -72,6 +74,40 @@ impl Scenario {
         self
     }
 
+    /// With a run that goes on if the group did not own everything at the end of a peace, which
+    /// is then counted in [`Outcome::unsettled`]: for settings that may not suit each other, as
+    /// delays longer than the gap.
+    #[must_use]
+    pub fn allow_unsettled(mut self) -> Self {
+        self.may_stay_unsettled = true;
+        self
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// What goes wrong.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// The interval and the gap.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// How many intervals are simulated.
+    pub fn intervals(&self) -> u64 {
+        self.intervals
+    }
+
+    /// The mean delay of a message, one way.
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
     /// Runs it. The same seed gives the same outcome.
     pub fn run(&self, seed: u64) -> Outcome {
         World::new(self, seed, false).run()
@@ -93,6 +129,11 @@ pub struct Outcome {
     pub violation: Option<Violation>,
     /// How long the run was, in intervals: as long as asked for unless a violation ended it.
     pub intervals: f64,
+    /// How many times of peace came to their end, the first settling included.
+    pub peaces: u64,
+    /// At the end of how many of them the group did not own everything: see
+    /// [`Scenario::allow_unsettled`].
+    pub unsettled: u64,
     /// How many intervals were simulated, summed over the live workers.
     pub worker_intervals: u64,
     /// How many registrations were counted.

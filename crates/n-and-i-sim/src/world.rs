@@ -3,13 +3,12 @@
 mod faults;
 mod worker;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 
 use n_and_i_core::{AttemptId, Failure, Reply, ServerTime};
 
 use crate::account::Account;
+use crate::agenda::{Agenda, Due};
 use crate::claims::{Claims, Violation};
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
@@ -21,40 +20,24 @@ use worker::Worker;
 /// How many intervals the first settling takes, which shares served do not count.
 const SETTLING: usize = 5;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// What happens at one moment, wake-ups of workers aside.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A worker's deadline, or the end of its stall.
-    Wake {
-        worker: usize,
-    },
-    /// A request reaches the server. `life` tells a worker from the one before it at its place.
-    Request {
-        worker: usize,
-        life: u32,
-        attempt: Attempt,
-        not_after: Option<u64>,
-    },
+    /// A request reaches the server.
+    Request(Line, Option<ServerTime>),
     /// An answer reaches the worker.
-    Answer {
-        worker: usize,
-        life: u32,
-        attempt: Attempt,
-        answer: u32,
-    },
+    Answer(Line, Result<Reply, Failure>),
     /// A worker begins at this place.
     Start {
         worker: usize,
     },
-    /// The worker at this place leaves.
+    /// The worker at this place leaves. `life` tells it from the one before it.
     End {
         worker: usize,
         life: u32,
     },
-    /// A kind of fault happens; `number` is that of the storm.
-    Fault {
-        number: usize,
-        storm: u64,
-    },
+    /// A kind of fault happens, in the storm of this number.
+    Fault(Fault, u64),
     /// The server goes on, unless it was stopped again meanwhile.
     Resume,
     /// A worker that knows only the counters registers.
@@ -66,25 +49,28 @@ pub(crate) enum Event {
     Inspect,
 }
 
-/// [`AttemptId`] in a form that sorts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Attempt(AttemptId);
+/// What a message belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(super) worker: usize,
+    /// Tells the worker from the one before it at its place.
+    pub(super) life: u32,
+    pub(super) attempt: AttemptId,
+}
 
 pub(crate) struct World {
     pub(super) scenario: Scenario,
     seed: u64,
     pub(super) now: u64,
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    sequence: u64,
+    pub(super) agenda: Agenda<Event>,
     pub(super) random: Random,
     pub(super) server: Server,
     pub(super) workers: Vec<Worker>,
     pub(super) claims: Claims,
-    /// Answers on their way, by number; the free numbers are reused.
-    answers: Vec<Result<Reply, Failure>>,
-    free_answers: Vec<u32>,
     pub(super) storming: bool,
     storms: u64,
+    peaces: u64,
+    unsettled: u64,
     violation: Option<Violation>,
     pub(super) happened: Vec<u64>,
     pub(super) account: Account,
@@ -100,16 +86,15 @@ impl World {
             scenario: scenario.clone(),
             seed,
             now: 0,
-            events: BinaryHeap::new(),
-            sequence: 0,
+            agenda: Agenda::new(),
             random,
             server: Server::new(phase, keep_snapshots),
             workers: Vec::new(),
             claims: Claims::default(),
-            answers: Vec::new(),
-            free_answers: Vec::new(),
             storming: false,
             storms: 0,
+            peaces: 0,
+            unsettled: 0,
             violation: None,
             happened: vec![0; Fault::ALL.len()],
             account: Account::new(interval_of(scenario)),
@@ -130,12 +115,12 @@ impl World {
 
     pub(crate) fn run(mut self) -> Outcome {
         let end = self.scenario.intervals * self.interval();
-        while let Some(Reverse((time, _, event))) = self.events.pop() {
-            if time > end {
-                break;
-            }
+        while let Some((time, due)) = self.agenda.next(end) {
             self.now = time;
-            self.handle(event);
+            match due {
+                Due::Wake(worker) => self.wake(worker),
+                Due::Event(event) => self.handle(event),
+            }
             if self.violation.is_some() {
                 break;
             }
@@ -150,6 +135,8 @@ impl World {
             seed: self.seed,
             violation: self.violation,
             intervals: to_f64(length) / to_f64(self.interval()),
+            peaces: self.peaces,
+            unsettled: self.unsettled,
             worker_intervals: self.account.worker_intervals(),
             registrations: self.server.counted,
             faults: happened.map(|(count, fault)| (*fault, *count)).collect(),
@@ -163,21 +150,14 @@ impl World {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Wake { worker } => self.wake(worker),
-            Event::Request { worker, life, attempt, not_after } => {
-                self.arrive(worker, life, attempt, not_after);
-            }
-            Event::Answer { worker, life, attempt, answer } => {
-                let result = self.answers[answer as usize];
-                self.free_answers.push(answer);
-                self.answered(worker, life, attempt, result);
-            }
+            Event::Request(line, not_after) => self.arrive(line, not_after),
+            Event::Answer(line, result) => self.answered(line, result),
             Event::Start { worker } => self.start(worker),
             Event::End { worker, life } => self.leave(worker, life),
-            Event::Fault { number, storm } => {
+            Event::Fault(fault, storm) => {
                 if self.storming && storm == self.storms {
-                    self.happen(Fault::ALL[number]);
-                    self.plan(Fault::ALL[number]);
+                    self.happen(fault);
+                    self.plan(fault);
                 }
             }
             Event::Resume => {
@@ -225,53 +205,33 @@ impl World {
         }
         let mean = to_f64(self.interval()) / self.scenario.faults.rate(fault);
         let time = self.now + from_f64(self.random.exponential(mean));
-        self.at(time, Event::Fault { number: fault.number(), storm: self.storms });
+        self.at(time, Event::Fault(fault, self.storms));
     }
 
     /// A request is at the server.
-    fn arrive(&mut self, worker: usize, life: u32, attempt: Attempt, not_after: Option<u64>) {
+    fn arrive(&mut self, line: Line, not_after: Option<ServerTime>) {
         if self.now < self.server.stopped_until {
-            self.server.unread.push(Event::Request { worker, life, attempt, not_after });
+            self.server.unread.push(Event::Request(line, not_after));
             return;
         }
         let result = if self.now < self.server.refuses_until {
             Err(Failure::NotExecuted)
         } else {
-            let timing = self.workers[worker].timing;
-            let limit = not_after.map(ServerTime::from_micros);
+            let timing = self.workers[line.worker].timing;
             let at = self.server.time(self.now);
-            self.server.register(self.now, timing, limit).map_err(|refusal| match refusal {
+            self.server.register(self.now, timing, not_after).map_err(|refusal| match refusal {
                 n_and_i::counters::Refusal::TooLate => Failure::TooLate { at },
                 n_and_i::counters::Refusal::Interval(millis) => {
                     Failure::IntervalMismatch { group: std::time::Duration::from_millis(millis) }
                 }
             })
         };
-        self.note(|| format!("worker {worker}: server answers {result:?}"));
-        if self.meets(Fault::LostReply) {
-            // The client learns that the connection broke.
-            self.answer(worker, life, attempt, Err(Failure::Unknown));
-        } else {
-            self.answer(worker, life, attempt, result);
-        }
-    }
-
-    fn answer(
-        &mut self,
-        worker: usize,
-        life: u32,
-        attempt: Attempt,
-        result: Result<Reply, Failure>,
-    ) {
-        let answer = if let Some(answer) = self.free_answers.pop() {
-            self.answers[answer as usize] = result;
-            answer
-        } else {
-            self.answers.push(result);
-            u32::try_from(self.answers.len() - 1).unwrap_or(u32::MAX)
-        };
+        self.note(|| format!("worker {}: server answers {result:?}", line.worker));
+        // If it is lost, the client learns that the connection broke.
+        let lost = self.meets(Fault::LostReply);
+        let result = if lost { Err(Failure::Unknown) } else { result };
         let time = self.now + self.delay();
-        self.at(time, Event::Answer { worker, life, attempt, answer });
+        self.at(time, Event::Answer(line, result));
     }
 
     /// How long one message takes.
@@ -298,13 +258,17 @@ impl World {
         if self.scenario.faults.foreign > 0 {
             return;
         }
+        self.peaces += 1;
         let workers = self.workers.iter().filter(|worker| worker.is_alive()).count();
         let mut owned: Vec<_> = self.claims.live(self.now).map(|claim| claim.pair).collect();
         owned.sort_unstable_by_key(|pair| pair.i());
         let whole = owned.iter().zip(0..).all(|(pair, i)| pair.i() == i);
         let agreed = owned.iter().all(|pair| pair.n() as usize == workers);
         if !(whole && agreed && owned.len() == workers) {
-            self.violate(Violation::NotSettled { owned: owned.len(), workers });
+            self.unsettled += 1;
+            if !self.scenario.may_stay_unsettled {
+                self.violate(Violation::NotSettled { owned: owned.len(), workers });
+            }
         }
     }
 
@@ -314,8 +278,7 @@ impl World {
     }
 
     pub(super) fn at(&mut self, time: u64, event: Event) {
-        self.sequence += 1;
-        self.events.push(Reverse((time, self.sequence, event)));
+        self.agenda.plan(time, event);
     }
 
     pub(super) fn interval(&self) -> u64 {

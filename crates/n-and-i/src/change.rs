@@ -160,3 +160,44 @@ impl fmt::Debug for ClockHandle {
         write!(f, "Clock({:?})", self.0.now())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A clock that stands at 100, and a lease until 150.
+    fn lease() -> Lease {
+        let clock = ClockHandle(Arc::new(|| Instant::from_nanos(100)));
+        Lease::new(Pair::new(1, 3).unwrap(), 7, Instant::from_nanos(150), clock)
+    }
+
+    #[test]
+    fn a_lease_owns_the_tasks_of_its_pair() {
+        let lease = lease();
+        assert_eq!((lease.pair(), lease.stage()), (Pair::new(1, 3).unwrap(), 7));
+        let owned: Vec<_> = (0..8).filter(|&task| lease.owns(task)).collect();
+        assert_eq!(owned, [1, 4, 7]);
+    }
+
+    #[test]
+    fn a_lease_is_renewed_for_all_its_clones() {
+        let lease = lease();
+        let clone = lease.clone();
+        assert_eq!(clone.remaining(), Duration::from_nanos(50));
+        for (ends, is_live, remaining) in [(300, true, 200), (101, true, 1), (100, false, 0)] {
+            lease.renew(Instant::from_nanos(ends));
+            assert_eq!((clone.ends().as_nanos(), clone.is_live()), (ends, is_live));
+            assert_eq!(clone.remaining(), Duration::from_nanos(remaining));
+        }
+    }
+
+    #[test]
+    fn a_lease_that_was_revoked_is_not_renewed() {
+        let lease = lease();
+        let clone = lease.clone();
+        lease.revoke();
+        lease.renew(Instant::from_nanos(300));
+        assert_eq!((clone.ends(), clone.remaining()), (Instant::ORIGIN, Duration::ZERO));
+        assert!(!clone.is_live());
+    }
+}

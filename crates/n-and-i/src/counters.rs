@@ -227,6 +227,14 @@ mod tests {
                 NotExecuted,
                 false,
             ),
+            ("ERR ACL failure in script: No permissions to access a key", NotExecuted, true),
+            (
+                "ERR Error running script (call to f_1): @user_script:9: The user executing the \
+                 script can't run this command or subcommand",
+                NotExecuted,
+                true,
+            ),
+            ("ERR User x has no permissions to run the 'info' command", NotExecuted, true),
         ];
         for (message, failure, configuration) in cases {
             let error = server_error(message.to_owned());

@@ -129,4 +129,5 @@ fn groups_are_told_apart_by_name_and_prefix_and_shared_by_clones() {
     fixture.registry = clone;
     assert_eq!(fixture.at(1000).index, 1);
     assert!(format!("{:?}", fixture.registry).contains("{a}:"));
+    assert_eq!(fixture.registry.kind(), "memory");
 }

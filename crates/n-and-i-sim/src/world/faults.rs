@@ -87,7 +87,7 @@ impl World {
             worker.stalled_until = 0;
             match (worker.is_alive(), worker.visits) {
                 (true, true) => self.crash(number),
-                (true, false) if stalled => self.plan_wake(number, now),
+                (true, false) if stalled => self.agenda.wake_by(number, now),
                 (true, false) | (false, true) => {}
                 (false, false) => self.start(number),
             }

@@ -1,15 +1,15 @@
 //! Workers: a machine, its clock, its process and its line to the server.
 
-use n_and_i_core::{Change, Failure, Instant, Machine, Output, Reason, Reply, Timing};
+use n_and_i_core::{
+    AttemptId, Change, Failure, Instant, Machine, Output, Reason, Reply, ServerTime, Timing,
+};
 
-use super::{Attempt, Event, World};
+use super::{Event, Line, World};
 use crate::claims::{Claim, Violation};
 use crate::clock::WorkerClock;
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
 
-/// A wake-up that is not planned.
-const NEVER: u64 = u64::MAX;
 const MILLION: f64 = 1_000_000.0;
 
 /// A place for a worker: one after another may live in it.
@@ -26,11 +26,10 @@ pub(crate) struct Worker {
     /// Since when it owns nothing, and why.
     idle: Option<(u64, Reason)>,
     owned_before: bool,
-    wake_at: u64,
     pub(super) stalled_until: u64,
     pub(super) unheard_until: u64,
     /// What arrived while the process stood still.
-    inbox: Vec<(Attempt, Result<Reply, Failure>)>,
+    inbox: Vec<(AttemptId, Result<Reply, Failure>)>,
 }
 
 impl Worker {
@@ -44,7 +43,6 @@ impl Worker {
             started: 0,
             idle: None,
             owned_before: false,
-            wake_at: NEVER,
             stalled_until: 0,
             unheard_until: 0,
             inbox: Vec::new(),
@@ -76,7 +74,6 @@ impl World {
         worker.started = now;
         worker.idle = None;
         worker.owned_before = false;
-        worker.wake_at = NEVER;
         worker.stalled_until = 0;
         worker.unheard_until = 0;
         worker.inbox.clear();
@@ -96,14 +93,9 @@ impl World {
     }
 
     pub(super) fn wake(&mut self, number: usize) {
-        let worker = &mut self.workers[number];
-        if self.now != worker.wake_at {
-            return; // overtaken by a later plan
-        }
-        worker.wake_at = NEVER;
-        if worker.stalled_until > self.now {
-            let resumed = worker.stalled_until;
-            self.plan_wake(number, resumed);
+        let resumed = self.workers[number].stalled_until;
+        if resumed > self.now {
+            self.agenda.wake_at(number, resumed);
             return;
         }
         // Like the driver: what has arrived first, judged by the time it now is.
@@ -115,35 +107,29 @@ impl World {
         self.tick(number, heard);
     }
 
-    pub(super) fn answered(
-        &mut self,
-        number: usize,
-        life: u32,
-        attempt: Attempt,
-        result: Result<Reply, Failure>,
-    ) {
+    pub(super) fn answered(&mut self, line: Line, result: Result<Reply, Failure>) {
+        let number = line.worker;
         let worker = &mut self.workers[number];
-        if worker.life != life || !worker.is_alive() || worker.unheard_until > self.now {
+        if worker.life != line.life || !worker.is_alive() || worker.unheard_until > self.now {
             return;
         }
         if worker.stalled_until > self.now {
-            worker.inbox.push((attempt, result));
-            let resumed = worker.stalled_until;
-            self.plan_wake(number, resumed);
+            worker.inbox.push((line.attempt, result));
+            self.agenda.wake_by(number, worker.stalled_until);
             return;
         }
-        self.hear(number, attempt, result);
+        self.hear(number, line.attempt, result);
         self.tick(number, true);
     }
 
-    fn hear(&mut self, number: usize, attempt: Attempt, result: Result<Reply, Failure>) {
+    fn hear(&mut self, number: usize, attempt: AttemptId, result: Result<Reply, Failure>) {
         let worker = &mut self.workers[number];
         let now = worker.clock.at(self.now);
         let Some(machine) = &mut worker.machine else { return };
         // Refused if it was given up meanwhile.
         let _ = match result {
-            Ok(reply) => machine.handle_reply(now, attempt.0, reply),
-            Err(failure) => machine.handle_failure(now, attempt.0, failure),
+            Ok(reply) => machine.handle_reply(now, attempt, reply),
+            Err(failure) => machine.handle_failure(now, attempt, failure),
         };
     }
 
@@ -156,8 +142,7 @@ impl World {
             Some(deadline) if deadline <= now => machine.handle_timeout(now),
             // Woken for a deadline that has moved since, with nothing to say.
             Some(deadline) if !heard => {
-                let time = worker.clock.when(deadline);
-                self.plan_wake(number, time);
+                self.agenda.wake_at(number, worker.clock.when(deadline));
                 return;
             }
             _ => {}
@@ -172,8 +157,7 @@ impl World {
         {
             match output {
                 Output::Register { attempt, not_after } => {
-                    let limit = not_after.map(n_and_i_core::ServerTime::as_micros);
-                    self.send(number, Attempt(attempt), limit);
+                    self.send(number, attempt, not_after);
                 }
                 Output::Yield(change) => self.changed(number, change),
                 Output::Report(report) => self.note(|| format!("worker {number}: {report:?}")),
@@ -193,27 +177,19 @@ impl World {
             Some(deadline) if deadline <= clock.at(self.now) => {
                 self.violate(Violation::Deadline { worker: number });
             }
-            Some(deadline) => self.plan_wake(number, clock.when(deadline)),
+            Some(deadline) => self.agenda.wake_at(number, clock.when(deadline)),
             None if stopped => {}
             None => self.violate(Violation::Silent { worker: number }),
         }
     }
 
-    pub(super) fn plan_wake(&mut self, number: usize, time: u64) {
-        let worker = &mut self.workers[number];
-        if time < worker.wake_at {
-            worker.wake_at = time;
-            self.at(time, Event::Wake { worker: number });
-        }
-    }
-
-    fn send(&mut self, number: usize, attempt: Attempt, not_after: Option<u64>) {
+    fn send(&mut self, number: usize, attempt: AttemptId, not_after: Option<ServerTime>) {
         let worker = &self.workers[number];
         let (life, unheard) = (worker.life, worker.unheard_until > self.now);
         if unheard || self.meets(Fault::LostRequest) {
             return;
         }
-        let request = Event::Request { worker: number, life, attempt, not_after };
+        let request = Event::Request(Line { worker: number, life, attempt }, not_after);
         let time = self.now + self.delay();
         self.at(time, request);
         if self.meets(Fault::Duplicate) {
@@ -284,6 +260,7 @@ impl World {
     fn bury(&mut self, number: usize) {
         self.settle_account(number);
         self.workers[number].machine = None;
+        self.agenda.never_wake(number);
         self.note(|| format!("worker {number} is gone"));
     }
 

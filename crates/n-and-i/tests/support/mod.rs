@@ -1,0 +1,158 @@
+//! A worker on a clock and timers of the tests' own, polled by hand, and a registry that misbehaves
+//! as planned.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+mod time;
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_lite::Stream;
+use futures_lite::future::block_on;
+use n_and_i::{
+    BoxError, Change, Config, Instant, MemoryRegistry, Peers, Registered, RegistrationError,
+    Registry, Request, Stamp, discover,
+};
+
+use time::Time;
+
+pub(crate) const INTERVAL: Duration = Duration::from_secs(10);
+
+/// What happens to one registration.
+pub(crate) enum Fault {
+    /// Not counted.
+    Refuse(BoxError),
+    /// Never answered.
+    Hang,
+    /// Counted, and answered after this time.
+    Delay(Duration),
+    /// Not counted, and answered after this time.
+    RefuseLate(Duration),
+    /// Counted, but the answer names another interval.
+    WrongInterval,
+    /// A script had to be loaded.
+    LoadScript,
+    Panic,
+}
+
+/// A [`MemoryRegistry`] whose next registrations meet the planned faults, then none.
+#[derive(Clone)]
+pub(crate) struct Planned {
+    inner: MemoryRegistry,
+    time: Time,
+    plan: Arc<Mutex<VecDeque<Fault>>>,
+    calls: Arc<Mutex<Vec<Instant>>>,
+}
+
+impl Planned {
+    pub(crate) fn new(time: &Time) -> Self {
+        let clock = time.clone();
+        let inner = MemoryRegistry::with_clock(move || clock.server());
+        Self { inner, time: time.clone(), plan: Arc::default(), calls: Arc::default() }
+    }
+
+    pub(crate) fn plan(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.plan.lock().unwrap().extend(faults);
+    }
+
+    /// Somebody else registers.
+    pub(crate) fn visit(&self) {
+        let (stamp, config) = (Stamp::from_u128(self.time.reading().as_nanos().into()), config());
+        block_on(self.inner.register(Request::new(&config, stamp, None))).unwrap();
+    }
+
+    /// When the worker's registrations were made so far.
+    pub(crate) fn calls(&self) -> Vec<Instant> {
+        self.calls.lock().unwrap().clone()
+    }
+}
+
+impl Registry for Planned {
+    async fn register(&self, request: Request<'_>) -> Result<Registered, RegistrationError> {
+        self.calls.lock().unwrap().push(self.time.reading());
+        let fault = self.plan.lock().unwrap().pop_front();
+        match fault {
+            None => self.inner.register(request).await,
+            Some(Fault::Refuse(error)) => Err(RegistrationError::NotExecuted(error)),
+            Some(Fault::Hang) => std::future::pending().await,
+            Some(Fault::Delay(by)) => {
+                let registered = self.inner.register(request).await;
+                self.time.sleep_for(by).await;
+                registered
+            }
+            Some(Fault::RefuseLate(by)) => {
+                self.time.sleep_for(by).await;
+                Err(RegistrationError::NotExecuted("refused".into()))
+            }
+            Some(Fault::WrongInterval) => {
+                let mut registered = self.inner.register(request).await?;
+                registered.reply.interval += 1;
+                Ok(registered)
+            }
+            Some(Fault::LoadScript) => {
+                Ok(self.inner.register(request).await?.with_script_loaded("d32d"))
+            }
+            Some(Fault::Panic) => panic!("a bug in a registry, as this test wants it"),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        "planned"
+    }
+}
+
+/// The driver of one worker; the consumer's end is apart, so that either may be dropped.
+pub(crate) struct Driver {
+    time: Time,
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+pub(crate) fn config() -> Config {
+    Config::new("virtual", INTERVAL).unwrap().with_prefix("p:").unwrap()
+}
+
+/// A worker that was not polled yet, alone with its registry.
+pub(crate) fn start() -> (Time, Planned, Driver, Peers) {
+    let time = Time::default();
+    let registry = Planned::new(&time);
+    let (peers, driver) = discover(registry.clone(), time.clone(), config());
+    let driver = Driver { time: time.clone(), future: Box::pin(driver) };
+    (time, registry, driver, peers)
+}
+
+impl Driver {
+    /// Lets it do what can be done now. Whether it has ended.
+    pub(crate) fn poll(&mut self) -> bool {
+        self.future.as_mut().poll(&mut context()).is_ready()
+    }
+
+    /// Lets this much time pass, and the driver run whenever a timer is due on the way.
+    pub(crate) fn run(&mut self, mut duration: Duration) {
+        assert!(!self.poll(), "the worker goes on");
+        while !duration.is_zero() {
+            duration -= self.time.advance(duration);
+            assert!(!self.poll(), "the worker goes on");
+        }
+    }
+}
+
+/// What the consumer gets if it looks now.
+pub(crate) fn look(peers: &mut Peers) -> Poll<Option<Change>> {
+    Pin::new(peers).poll_next(&mut context())
+}
+
+/// The change that the consumer finds if it looks now.
+pub(crate) fn change(peers: &mut Peers) -> Change {
+    match look(peers) {
+        Poll::Ready(Some(change)) => change,
+        other => panic!("{other:?} is no change"),
+    }
+}
+
+fn context() -> Context<'static> {
+    Context::from_waker(Waker::noop())
+}
