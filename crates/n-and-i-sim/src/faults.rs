@@ -74,6 +74,10 @@ faults! {
     ClockStep "clock-step" 0.02,
     /// The server's clock steps by less than workers can be sure to notice.
     SmallStep "small-step" 0.05,
+    /// Just after a worker registered, the server's clock leaps ahead and one more worker joins;
+    /// just before, many may have joined and vanished; after, the requests of the one who registered
+    /// or of all who were there may vanish.
+    LeapAndJoin "leap-and-join" 0.02,
     /// The open counter is lost.
     LoseOpen "lose-open" 0.05,
     /// The closed counter is lost.
@@ -84,6 +88,8 @@ faults! {
     Flush "flush" 0.02,
     /// A worker with another interval length tries to register for a while.
     OtherInterval "other-interval" 0.02,
+    /// Everything is lost just after a worker with another interval length was refused.
+    LostAfterRefusal "lost-after-refusal" 0.02,
 }
 
 impl Fault {
@@ -145,12 +151,12 @@ impl Faults {
     /// Everything goes wrong, each kind at its usual rate, with clocks that run up to one
     /// thousandth fast or slow.
     ///
-    /// Everything but [`Fault::OtherInterval`]: when the guard is lost, which keeps a second
-    /// length of interval out, leases of both can overlap.
+    /// Everything but [`Fault::OtherInterval`] and [`Fault::LostAfterRefusal`]: when the guard is
+    /// lost, which keeps a second length of interval out, leases of both can overlap.
     pub fn all() -> Self {
         let mut faults = Self::none();
         for &fault in Fault::ALL {
-            if fault != Fault::OtherInterval {
+            if !matches!(fault, Fault::OtherInterval | Fault::LostAfterRefusal) {
                 faults = faults.with(fault, fault.usual_rate());
             }
         }

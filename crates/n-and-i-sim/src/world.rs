@@ -15,6 +15,7 @@ use crate::nanos::{from_f64, to_f64};
 use crate::random::Random;
 use crate::scenario::{Outcome, Scenario};
 use crate::server::Server;
+use faults::Ambush;
 use worker::Worker;
 
 /// How many intervals the first settling takes, which shares served do not count.
@@ -68,6 +69,8 @@ pub(crate) struct World {
     pub(super) workers: Vec<Worker>,
     pub(super) claims: Claims,
     pub(super) storming: bool,
+    /// What waits for the right moment.
+    pub(super) ambush: Ambush,
     storms: u64,
     peaces: u64,
     unsettled: u64,
@@ -92,6 +95,7 @@ impl World {
             workers: Vec::new(),
             claims: Claims::default(),
             storming: false,
+            ambush: Ambush::default(),
             storms: 0,
             peaces: 0,
             unsettled: 0,
@@ -227,6 +231,7 @@ impl World {
             })
         };
         self.note(|| format!("worker {}: server answers {result:?}", line.worker));
+        self.ambush(line.worker, result.err());
         // If it is lost, the client learns that the connection broke.
         let lost = self.meets(Fault::LostReply);
         let result = if lost { Err(Failure::Unknown) } else { result };

@@ -53,7 +53,8 @@ fn each_fault_alone() {
             // Five intervals after the last of them everybody owns something again, except
             // that a clock which went back leaves counters that take longer to get over, and
             // that another interval's guard must expire.
-            let slow = matches!(fault, Fault::ClockStep | Fault::OtherInterval);
+            let slow =
+                matches!(fault, Fault::ClockStep | Fault::OtherInterval | Fault::LostAfterRefusal);
             let peace = if slow { 20 } else { 5 };
             let scenario =
                 Scenario::new(workers, faults).with_intervals(600).with_weather(24, peace);

@@ -1,11 +1,19 @@
 //! Faults as they happen.
 
-use n_and_i_core::Timing;
+use n_and_i_core::{Failure, Timing};
 
 use super::worker::Worker;
 use super::{Event, World};
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
+
+/// Faults that strike when somebody registers.
+#[derive(Default, Debug)]
+pub(crate) struct Ambush {
+    leap_and_join: bool,
+    /// Who is to be refused.
+    loss: Option<usize>,
+}
 
 impl World {
     pub(super) fn happen(&mut self, fault: Fault) {
@@ -37,15 +45,26 @@ impl World {
                     }
                 }
             }
-            Fault::Join => self.visit(self.scenario.timing),
+            Fault::Join => {
+                self.visit_with_mixed_gap();
+            }
             Fault::OtherInterval => {
-                let timing = self.scenario.timing;
-                let interval = timing.interval().mul_f64(0.3 + 0.9 * self.random.unit());
-                let millis = u64::try_from(interval.as_millis()).unwrap_or(1).max(1);
-                let interval = std::time::Duration::from_millis(millis);
-                if let Ok(timing) = Timing::new(interval, timing.gap()) {
-                    self.visit(timing);
+                self.visit_with_other_interval();
+            }
+            Fault::LostAfterRefusal => {
+                let visited = self.workers.iter().any(|worker| worker.is_alive() && worker.visits);
+                if !visited {
+                    self.ambush.loss = self.visit_with_other_interval();
                 }
+            }
+            Fault::LeapAndJoin => {
+                for _ in 0..self.random.index(12) {
+                    let number = self.visit_with_mixed_gap();
+                    let life = self.workers[number].life;
+                    let soon = self.now + self.span(0.0, 0.05);
+                    self.at(soon, Event::End { worker: number, life });
+                }
+                self.ambush.leap_and_join = true;
             }
             Fault::Refusal => self.server.refuses_until = self.now + self.span(0.05, 2.0),
             Fault::ServerStop => {
@@ -77,6 +96,7 @@ impl World {
     /// Ends what still goes on of the storm: who is gone is replaced, who stands still goes on.
     pub(super) fn calm_down(&mut self) {
         let now = self.now;
+        self.ambush = Ambush::default();
         self.server.refuses_until = 0;
         self.server.stopped_until = 0;
         self.at(now, Event::Resume);
@@ -111,6 +131,32 @@ impl World {
         }
     }
 
+    /// The server has just answered a worker.
+    pub(super) fn ambush(&mut self, number: usize, failure: Option<Failure>) {
+        if self.ambush.loss == Some(number) {
+            self.ambush.loss = None;
+            if matches!(failure, Some(Failure::IntervalMismatch { .. })) {
+                self.note(|| "everything is lost".into());
+                self.server.store().clear();
+            }
+        }
+        let owner =
+            failure.is_none() && self.claims.live(self.now).any(|claim| claim.worker == number);
+        if self.ambush.leap_and_join && owner {
+            self.ambush.leap_and_join = false;
+            let leap = self.span(0.1, 2.5) / 1_000;
+            self.server.step(leap.cast_signed());
+            let until = self.now + self.span(0.5, 3.0);
+            match self.random.index(3) {
+                0 => self.workers[number].unheard_until = until,
+                1 => self.workers.iter_mut().for_each(|worker| worker.unheard_until = until),
+                _ => {}
+            }
+            self.note(|| format!("the server's clock leaps ahead by {leap} µs"));
+            self.visit_with_mixed_gap();
+        }
+    }
+
     fn stall(&mut self, least: f64, most: f64) {
         let until = self.now + self.span(least, most);
         if let Some(number) = self.some_worker() {
@@ -139,7 +185,7 @@ impl World {
     }
 
     /// Someone joins for some intervals.
-    fn visit(&mut self, timing: Timing) {
+    fn visit(&mut self, timing: Timing) -> usize {
         let free = |worker: &Worker| worker.visits && !worker.is_alive();
         let number = self.workers.iter().position(free).unwrap_or(self.workers.len());
         if number == self.workers.len() {
@@ -150,5 +196,20 @@ impl World {
         let life = self.workers[number].life;
         let time = self.now + self.span(2.0, 12.0);
         self.at(time, Event::End { worker: number, life });
+        number
+    }
+
+    fn visit_with_mixed_gap(&mut self) -> usize {
+        let timing = self.timing_of_a_worker();
+        self.visit(timing)
+    }
+
+    fn visit_with_other_interval(&mut self) -> Option<usize> {
+        let timing = self.scenario.timing;
+        let interval = timing.interval().mul_f64(0.3 + 0.9 * self.random.unit());
+        let millis = u64::try_from(interval.as_millis()).unwrap_or(1).max(1);
+        let interval = std::time::Duration::from_millis(millis);
+        let timing = Timing::new(interval, timing.gap()).ok()?;
+        Some(self.visit(timing))
     }
 }

@@ -82,7 +82,7 @@ impl World {
         self.drain(number);
     }
 
-    fn timing_of_a_worker(&mut self) -> Timing {
+    pub(super) fn timing_of_a_worker(&mut self) -> Timing {
         let timing = self.scenario.timing;
         if !self.scenario.faults.mixed_gaps {
             return timing;
