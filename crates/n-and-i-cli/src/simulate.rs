@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-pub(crate) use faulty::Faulty;
+pub(crate) use faulty::{Faulty, rates, unit};
 use n_and_i_sim::Scenario;
 use report::Report;
 pub(crate) use settings::{Settings, SettingsError};
@@ -69,7 +69,7 @@ impl Simulation {
     }
 }
 
-/// Runs the simulation. The exit code tells whether all was well in all runs.
+/// Runs the simulation. The exit code tells whether the promise was kept in all runs.
 pub(crate) fn run(simulation: &Simulation) -> io::Result<ExitCode> {
     let Simulation { settings, runs, trace, json } = simulation;
     // Opened first: a file that cannot be written should not cost a long run.

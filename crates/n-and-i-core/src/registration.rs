@@ -13,6 +13,11 @@ use crate::timing::Timing;
 pub struct AttemptId(pub(crate) u64);
 
 impl AttemptId {
+    /// The attempt with this number, as when it comes back from where an answer was waited for.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
     /// The attempt's number.
     pub const fn get(self) -> u64 {
         self.0

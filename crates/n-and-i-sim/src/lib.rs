@@ -23,7 +23,9 @@ mod claims;
 mod clock;
 mod faults;
 mod nanos;
+mod process;
 mod random;
+mod rehearsal;
 mod scenario;
 mod server;
 #[cfg(feature = "proptest")]
@@ -32,6 +34,7 @@ mod world;
 
 pub use claims::{Claim, Violation};
 pub use faults::{Fault, Faults, UnknownFault};
+pub use rehearsal::{Member, Rehearsal, Time};
 pub use scenario::{Outcome, Scenario};
 #[cfg(feature = "proptest")]
 pub use strategy::any_faults;

@@ -6,6 +6,7 @@ use n_and_i_core::{Reason, Timing, TimingError};
 
 use crate::claims::Violation;
 use crate::faults::{Fault, Faults};
+use crate::process::Machines;
 use crate::world::World;
 
 /// A group, its faults and how long it is simulated.
@@ -110,12 +111,12 @@ impl Scenario {
 
     /// Runs it. The same seed gives the same outcome.
     pub fn run(&self, seed: u64) -> Outcome {
-        World::new(self, seed, false).run()
+        World::new(Machines, self, seed, false).run()
     }
 
     /// Runs it and keeps a readable trace of what happened, up to the first violation.
     pub fn trace(&self, seed: u64) -> Outcome {
-        World::new(self, seed, true).run()
+        World::new(Machines, self, seed, true).run()
     }
 }
 

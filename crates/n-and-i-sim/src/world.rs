@@ -12,6 +12,7 @@ use crate::agenda::{Agenda, Due};
 use crate::claims::{Claims, Violation};
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
+use crate::process::{Process, Program};
 use crate::random::Random;
 use crate::scenario::{Outcome, Scenario};
 use crate::server::Server;
@@ -59,14 +60,15 @@ pub(crate) struct Line {
     pub(super) attempt: AttemptId,
 }
 
-pub(crate) struct World {
+pub(crate) struct World<P: Program> {
+    pub(super) program: P,
     pub(super) scenario: Scenario,
     seed: u64,
     pub(super) now: u64,
     pub(super) agenda: Agenda<Event>,
     pub(super) random: Random,
     pub(super) server: Server,
-    pub(super) workers: Vec<Worker>,
+    pub(super) workers: Vec<Worker<P::Process>>,
     pub(super) claims: Claims,
     pub(super) storming: bool,
     /// What waits for the right moment.
@@ -80,12 +82,13 @@ pub(crate) struct World {
     trace: Option<String>,
 }
 
-impl World {
-    pub(crate) fn new(scenario: &Scenario, seed: u64, trace: bool) -> Self {
+impl<P: Program> World<P> {
+    pub(crate) fn new(program: P, scenario: &Scenario, seed: u64, trace: bool) -> Self {
         let mut random = Random::new(seed);
         let phase = i64::try_from(random.between(0, 1 << 40)).unwrap_or(0);
         let keep_snapshots = scenario.faults.rate(Fault::Rollback) > 0.0;
         let mut world = Self {
+            program,
             scenario: scenario.clone(),
             seed,
             now: 0,
@@ -121,6 +124,7 @@ impl World {
         let end = self.scenario.intervals * self.interval();
         while let Some((time, due)) = self.agenda.next(end) {
             self.now = time;
+            self.program.at(time);
             match due {
                 Due::Wake(worker) => self.wake(worker),
                 Due::Event(event) => self.handle(event),
@@ -260,7 +264,7 @@ impl World {
     }
 
     fn inspect(&mut self) {
-        if self.scenario.faults.foreign > 0 {
+        if self.scenario.faults.foreign > 0 || !P::Process::IS_OBSERVED {
             return;
         }
         self.peaces += 1;
@@ -271,6 +275,9 @@ impl World {
         let agreed = owned.iter().all(|pair| pair.n() as usize == workers);
         if !(whole && agreed && owned.len() == workers) {
             self.unsettled += 1;
+            self.note(|| {
+                format!("not settled: {} of {workers} workers own something", owned.len())
+            });
             if !self.scenario.may_stay_unsettled {
                 self.violate(Violation::NotSettled { owned: owned.len(), workers });
             }

@@ -1,6 +1,8 @@
 //! The promise under every fault. A failure names its seed; `SEED=n` repeats it, and `SCALE=n`
 //! runs n times as many seeds (with `--release`).
 
+use std::time::Duration;
+
 use n_and_i_sim::{Fault, Faults, Scenario};
 
 /// Runs some seeds, or the one in the environment. Returns the worker-intervals simulated.
@@ -120,6 +122,45 @@ fn another_interval_while_nothing_is_lost() {
     // A clock that jumps ahead makes the guard expire, which loses it too.
     faults = faults.with(Fault::ClockStep, 0.0);
     holds(&Scenario::new(4, faults).with_intervals(1000), 30, "another interval");
+}
+
+#[test]
+fn a_clock_that_leaps_just_after_a_registration_while_somebody_joins() {
+    for mixed_gaps in [false, true] {
+        let mut faults = Faults::none().with(Fault::LeapAndJoin, 0.3).with(Fault::Crash, 0.1);
+        faults.mixed_gaps = mixed_gaps;
+        for workers in [1, 2, 4] {
+            let scenario = Scenario::new(workers, faults.clone()).with_intervals(1000);
+            holds(&scenario.with_weather(24, 20), 20, "leaps");
+        }
+    }
+}
+
+#[test]
+fn everything_lost_just_after_another_interval_was_refused() {
+    for workers in [1, 2, 4] {
+        let faults = Faults::none().with(Fault::LostAfterRefusal, 0.3);
+        let scenario = Scenario::new(workers, faults).with_intervals(1000).with_weather(24, 20);
+        holds(&scenario, 20, "losses after refusals");
+    }
+}
+
+#[test]
+fn a_round_trip_longer_than_the_gap() {
+    // Two round trips must fit into the gap, here 3 ms. If they do not, less and less is owned, but
+    // never twice.
+    let mut served = Vec::new();
+    for micros in [100, 500, 800, 1_000, 3_000, 10_000] {
+        let scenario = Scenario::new(3, Faults::all())
+            .with_timing(Duration::from_millis(20), 0.15)
+            .expect("a good interval and gap")
+            .with_delay(Duration::from_micros(micros))
+            .with_intervals(1000)
+            .allow_unsettled();
+        holds(&scenario, 10, "slow messages");
+        served.push(scenario.run(1).served_mean);
+    }
+    assert!(served[0] > 0.4 && served[5] < 0.01, "{served:?}");
 }
 
 #[test]

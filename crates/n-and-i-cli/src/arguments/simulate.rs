@@ -1,22 +1,23 @@
 //! The arguments of `simulate`.
 
+mod help;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use n_and_i_sim::Fault;
 
 use crate::arguments::{duration, usage_error};
 use crate::simulate::{Faulty, Settings, Simulation, Sweep};
 
 /// Simulate a group under faults, in virtual time, and check that no task ever has two owners
 ///
-/// Runs the library's own state machines against a model of Redis. Storms of 24 intervals, in
-/// which the faults happen, alternate with 14 intervals of peace, at the end of which the group
-/// must own everything. One seed gives one run. If the promise is broken, or the group
-/// does not own everything after peace, the run ends and the exit code is 1.
+/// Runs the library's own state machines against a model of Redis. After 14 intervals of peace,
+/// storms of 24 intervals, in which the faults happen, and as much peace take turns. At the end of
+/// each peace the group should own everything: how often it did is counted. One seed gives one
+/// run. If the promise is broken, the run ends and the exit code is 1.
 #[derive(Debug, Args)]
-#[command(after_long_help = after_help())]
+#[command(after_long_help = help::text())]
 pub(super) struct SimulateArguments {
     /// How many workers are in the group, 1 to 10000
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
@@ -33,9 +34,24 @@ pub(super) struct SimulateArguments {
     /// How long a message takes to the server or back, on average
     #[arg(long, value_name = "DURATION", default_value = "500us", value_parser = duration)]
     delay: Duration,
-    /// What goes wrong: none, all, or kinds of faults joined by commas (listed below)
+    /// What goes wrong: none, all, or faults joined by commas, such as crash=0.1,lost-reply
+    ///
+    /// A fault without =RATE happens at its usual rate. After all come exceptions, as in
+    /// all,flush=0. The faults are listed below.
     #[arg(long, value_name = "LIST", default_value = "all")]
     faults: Faulty,
+    /// How much clocks run fast or slow at most, 0 to 0.01 [default: 0, with all faults 0.001]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
+    clock_rate: Option<f64>,
+    /// Give each worker a gap of its own, from a fifth of --gap to three times it
+    #[arg(long)]
+    mixed_gaps: bool,
+    /// How many more workers know only the counters, 0 to 10000
+    ///
+    /// They count themselves once per interval. What they own counts as owned by nobody, and the
+    /// group as neither settled nor unsettled.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=10_000))]
+    foreign: u16,
     /// Where the random numbers begin
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -55,55 +71,6 @@ pub(super) struct SimulateArguments {
     json: bool,
 }
 
-/// What comes before and after the names of the faults.
-const FAULTS: &str = "\
-Faults, each at a rate that leaves a group of ten some time to recover:";
-const FIELDS: &str = r#"With all it is everything but other-interval, and clocks that run up to 0.1 % fast or slow.
-
-With --json the object has:
-  seed, workers, interval_ms, gap, delay_ms
-                     what was simulated
-  intervals          how many intervals; less than asked for if a violation ended the run
-  worker_intervals   the same, summed over the workers that were there
-  faults             how often each kind of fault happened, by name
-  conflicts          1 if two workers owned one task, if it was handed out within the drain
-                     window of who had it before, or with a stage that did not rise; otherwise 0
-  served_mean        share of the tasks that had an owner, 0 to 1, mean from the 6th interval on
-  served_min         the same for the interval in which it was least; both null if a violation
-                     came before
-  first_ownership    how long workers waited for their first ownership, in intervals, on
-                     average; null if none ever owned anything
-  idle               worker-intervals spent owning nothing, by reason: "starting",
-                     "rebalancing", "expired", "clock-stepped"
-  registrations      how many registrations were counted
-  registrations_per_worker_interval
-                     the same per worker and interval
-  seconds            how long the simulation took
-  violation          only if there was one: how the promise was broken (conflicts is 1), or
-                     that the group did not own everything after peace (conflicts is 0)
-  sweep, value       with --sweep: which field was varied and its value here
-
-Examples:
-  n-and-i simulate --workers 20 --interval 2s --faults crash,slow-message --seed 7
-  n-and-i simulate --delay 40ms --sweep gap=0.05..0.45"#;
-
-fn after_help() -> String {
-    let mut text = FAULTS.to_owned();
-    let mut room = 0;
-    for fault in Fault::ALL {
-        let name = fault.name();
-        if room < name.len() + 2 {
-            text.push_str("\n ");
-            room = 90;
-        }
-        text.push(' ');
-        text.push_str(name);
-        text.push(',');
-        room = room.saturating_sub(name.len() + 2);
-    }
-    format!("{}\n{FIELDS}", text.trim_end_matches(','))
-}
-
 impl SimulateArguments {
     pub(super) fn check(self) -> Result<Simulation, clap::Error> {
         let settings = Settings {
@@ -112,7 +79,7 @@ impl SimulateArguments {
             interval: self.interval,
             gap: self.gap,
             delay: self.delay,
-            faults: self.faults,
+            faults: self.faults.in_group(self.clock_rate, self.mixed_gaps, self.foreign.into()),
             seed: self.seed,
         };
         let simulation = Simulation::new(settings, self.sweep, self.trace, self.json);

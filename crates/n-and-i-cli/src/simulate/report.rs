@@ -33,7 +33,14 @@ struct Fields {
     interval_ms: f64,
     gap: f64,
     delay_ms: f64,
+    #[serde(serialize_with = "as_object")]
+    fault_rates: Vec<(&'static str, f64)>,
+    clock_rate: f64,
+    mixed_gaps: bool,
+    foreign: u32,
     intervals: f64,
+    peaces: u64,
+    unsettled: u64,
     worker_intervals: u64,
     #[serde(serialize_with = "as_object")]
     faults: Vec<(&'static str, u64)>,
@@ -57,6 +64,12 @@ impl Report<'_> {
             Some(Violation::TwoOwners(..) | Violation::DrainWindow(..) | Violation::Stage(..)) => 1,
             _ => 0,
         }
+    }
+
+    /// How often the group owned everything at the end of a peace, and how often it was to.
+    pub(crate) fn settled(&self) -> Option<(u64, u64)> {
+        let Outcome { peaces, unsettled, .. } = self.outcome;
+        (peaces > 0).then(|| (peaces - unsettled, peaces))
     }
 
     /// The share of the tasks that had an owner, on average and at the least.
@@ -96,6 +109,7 @@ impl Report<'_> {
         let (settings, outcome) = (self.settings, &self.outcome);
         let served = self.served();
         let rate = self.per_worker_interval(to_f64(outcome.registrations));
+        let faults = settings.faults.faults();
         serde_json::to_string(&Fields {
             sweep: value.map(Value::field),
             value: value.map(|value| value.to_string()),
@@ -104,7 +118,13 @@ impl Report<'_> {
             interval_ms: rounded(settings.interval.as_secs_f64() * 1e3),
             gap: settings.gap,
             delay_ms: rounded(settings.delay.as_secs_f64() * 1e3),
+            fault_rates: faults.kinds().map(|kind| (kind.name(), faults.rate(kind))).collect(),
+            clock_rate: faults.clock_rate,
+            mixed_gaps: faults.mixed_gaps,
+            foreign: faults.foreign,
             intervals: rounded(outcome.intervals),
+            peaces: outcome.peaces,
+            unsettled: outcome.unsettled,
             worker_intervals: outcome.worker_intervals,
             faults: self.faults().map(|(fault, count)| (fault.name(), count)).collect(),
             conflicts: self.conflicts(),
@@ -124,15 +144,22 @@ impl Report<'_> {
         let (settings, outcome) = (self.settings, &self.outcome);
         let (workers, s) = (settings.workers, if settings.workers == 1 { "" } else { "s" });
         let (interval, delay) = (duration(settings.interval), duration(settings.delay));
+        let options = settings.faults.options().into_iter();
+        let faults = std::iter::once(settings.faults.to_string()).chain(options);
         let mut lines = vec![format!(
             "{workers} worker{s}, interval {interval}, gap {}, delay {delay}, faults {}, seed {}",
-            settings.gap, settings.faults, settings.seed
+            settings.gap,
+            faults.collect::<Vec<_>>().join(", "),
+            settings.seed
         )];
         let mut line = |label: &str, value: String| lines.push(format!("  {label:<39}{value}"));
         line("intervals simulated", round(outcome.intervals));
         line("conflicts (a task with two owners)", self.conflicts().to_string());
         if let Some(violation) = self.violation() {
             line("violation", violation);
+        }
+        if let Some((settled, peaces)) = self.settled() {
+            line("settled in peace", format!("{settled} of {peaces} times"));
         }
         let served = self.served();
         line("tasks that had an owner, mean", percent(served.map(|(mean, _)| mean)));

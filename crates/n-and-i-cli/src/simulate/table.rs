@@ -19,20 +19,27 @@ pub(super) fn title(settings: &Settings, value: Value) -> Vec<String> {
         ("delay", duration(settings.delay)),
         ("intervals", settings.intervals.to_string()),
         ("faults", settings.faults.to_string()),
-        ("seed", settings.seed.to_string()),
     ];
     let others = others.iter().filter(|(field, _)| *field != value.field());
-    let others: Vec<_> = others.map(|(field, value)| format!("{field} {value}")).collect();
-    let heads =
-        format!("{:<10} {:>7} {:>7} {:>10} ", value.field(), "mean %", "least %", "intervals");
+    let mut others: Vec<_> = others.map(|(field, value)| format!("{field} {value}")).collect();
+    others.extend(settings.faults.options());
+    others.push(format!("seed {}", settings.seed));
+    let heads = format!(
+        "{:<10} {:>9} {:>7} {:>7} {:>10} ",
+        value.field(),
+        "in peace",
+        "mean %",
+        "least %",
+        "intervals"
+    );
     let reasons =
         REASONS.map(|reason| format!(" {:>width$}", reason.as_str(), width = width(reason)));
     vec![
         others.join(", "),
         String::new(),
         format!(
-            "{:<10} {:>15} {:>10}  {}",
-            "", "served", "first own", "idle, % of the workers' time"
+            "{:<10} {:>9} {:>15} {:>10}  {}",
+            "", "settled", "served", "first own", "idle, % of the workers' time"
         ),
         format!("{heads}{}  conflicts", reasons.concat()),
     ]
@@ -40,6 +47,8 @@ pub(super) fn title(settings: &Settings, value: Value) -> Vec<String> {
 
 /// The figures of one value.
 pub(super) fn row(value: Value, report: &Report<'_>) -> String {
+    let settled = report.settled();
+    let settled = settled.map_or("-".to_owned(), |(settled, peaces)| format!("{settled}/{peaces}"));
     let served = report.served();
     let mean = percent(served.map(|(mean, _)| mean));
     let least = percent(served.map(|(_, least)| least));
@@ -50,7 +59,7 @@ pub(super) fn row(value: Value, report: &Report<'_>) -> String {
     let conflicts = report.conflicts();
     let violation = report.violation().map(|violation| format!("  {violation}"));
     format!(
-        "{value:<10} {mean:>7} {least:>7} {first:>10} {}  {conflicts:>9}{}",
+        "{value:<10} {settled:>9} {mean:>7} {least:>7} {first:>10} {}  {conflicts:>9}{}",
         idle.concat(),
         violation.unwrap_or_default()
     )

@@ -1,5 +1,6 @@
 //! Simulations: one run, sweeps, traces, and what ends with which exit code.
 
+use n_and_i_sim::{Fault, Faults};
 use serde_json::Value;
 
 use crate::child::{Program, json};
@@ -53,6 +54,7 @@ fn people_get_a_summary() {
     for expected in [
         "intervals simulated                    120",
         "conflicts (a task with two owners)     0",
+        "settled in peace                       3 of 3 times",
         "tasks that had an owner, mean ",
         "in the interval with the fewest ",
         "first ownership                        after ",
@@ -81,6 +83,10 @@ fn programs_get_an_object() {
         ("gap", 0.2),
         ("delay_ms", 0.5),
         ("intervals", 120.0),
+        ("peaces", 3.0),
+        ("unsettled", 0.0),
+        ("clock_rate", 0.001),
+        ("foreign", 0.0),
         ("conflicts", 0.0),
     ] {
         assert_eq!(object[field].as_f64(), Some(expected), "{field} in {object}");
@@ -93,8 +99,11 @@ fn programs_get_an_object() {
     let rate = number("registrations") / number("worker_intervals");
     assert!((number("registrations_per_worker_interval") - rate).abs() < 1e-5);
     let faults = object["faults"].as_object().expect("an object");
-    assert_eq!(faults.len(), 20, "all but other-interval: {faults:?}");
+    assert_eq!(faults.len(), Faults::all().kinds().count(), "{faults:?}");
     assert!(faults.values().filter_map(Value::as_u64).sum::<u64>() > 10, "{faults:?}");
+    assert_eq!(object["mixed_gaps"], false);
+    let rates = object["fault_rates"].as_object().expect("an object");
+    assert!(rates.keys().eq(faults.keys()) && rates["crash"] == 0.03, "{rates:?}");
     assert!(object["idle"]["starting"].as_f64().is_some_and(|idle| idle > 5.0), "{object}");
     assert!(object.get("violation").is_none() && object.get("sweep").is_none(), "{object}");
 }
@@ -144,9 +153,9 @@ fn a_sweep_is_a_table() {
         let found: Vec<_> = rows.iter().map(|row| row[0]).collect();
         assert_eq!(found, values);
         for (row, line) in rows.iter().zip(&lines[4..]) {
-            assert_eq!((row.len(), row[8]), (9, "0"), "{line}");
+            assert_eq!((row.len(), row[1], row[9]), (10, "3/3", "0"), "{line}");
             assert_eq!(line.len(), lines[3].len(), "the columns stand under their heads: {line}");
-            assert!(row[1..8].iter().all(|cell| cell.parse::<f64>().is_ok()), "{line}");
+            assert!(row[2..9].iter().all(|cell| cell.parse::<f64>().is_ok()), "{line}");
         }
     }
 }
@@ -199,38 +208,108 @@ fn a_trace_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn a_group_that_does_not_settle_is_a_failure_but_no_conflict() {
+fn a_group_that_does_not_settle_is_measured_to_the_end() {
     let (code, lines, errors) = run(&[HOPELESS, &["--json"]]);
     let object = object(&lines[0]);
-    assert_eq!((code, &object["conflicts"]), (Some(1), &0.into()));
-    assert_eq!(object["violation"], "not settled in peace: 0 of 10 workers own something");
-    assert_eq!((&object["intervals"], &object["first_ownership"]), (&14.0.into(), &Value::Null));
-    let command = "For a trace: n-and-i simulate --workers 10 --intervals 1000 --interval 5s \
-                   --gap 0.15 --delay 4s --faults none --seed 1 --trace FILE";
-    assert_eq!(errors[1..], [command]);
-    assert!(errors[0].starts_with("n-and-i: seed 1: not settled in peace"), "{errors:?}");
+    assert_eq!((code, errors), (Some(0), vec![]), "{object}");
+    assert_eq!((&object["intervals"], &object["first_ownership"]), (&1000.0.into(), &Value::Null));
+    assert_eq!((&object["peaces"], &object["unsettled"]), (&26.into(), &26.into()));
+    assert!(object.get("violation").is_none(), "{object}");
 
-    let (code, lines, _) = run(&[HOPELESS]);
-    assert_eq!(code, Some(1));
+    let (code, lines, errors) = run(&[HOPELESS]);
+    assert_eq!((code, errors), (Some(0), vec![]));
     let text = lines.join("\n");
-    assert!(text.contains("(after 14.0 of 1000 intervals)"), "{text}");
+    assert!(text.contains("settled in peace                       0 of 26 times"), "{text}");
     assert!(text.contains("first ownership                        never"), "{text}");
 
-    let (code, lines, errors) = run(&[HOPELESS, &["--sweep", "delay=1ms..4s/2"]]);
-    assert_eq!((code, lines.len(), errors.len()), (Some(1), 6, 2), "{lines:#?}");
-    assert!(!lines[4].contains("not settled") && lines[5].contains("not settled"), "{lines:#?}");
+    let sweep = ["simulate", "--faults", "none", "--sweep", "delay=1ms..4s/2"];
+    let (code, lines, errors) = run(&[&sweep]);
+    assert_eq!((code, errors), (Some(0), vec![]));
+    let settled = |line: &str| line.split_whitespace().nth(1).map(str::to_owned);
+    let settled: Vec<_> = lines[4..].iter().filter_map(|line| settled(line)).collect();
+    assert_eq!(settled, ["26/26", "0/26"]);
 }
 
 #[test]
-fn its_trace_ends_with_the_violation() {
+fn a_broken_promise_ends_the_run_and_is_a_failure() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("trace");
     let path = path.to_str().expect("a path in UTF-8");
-    let (code, _, errors) = run(&[HOPELESS, &["--trace", path]]);
+    // The promise does not cover two lengths of interval while everything is lost.
+    let (mut seeds, faults) = (1..=20, "flush=0.5,other-interval=0.3");
+    let (command, object) = seeds
+        .find_map(|seed: u32| {
+            let seed = seed.to_string();
+            let arguments = ["--intervals", "2000", "--workers", "4", "--seed", &seed];
+            let odd = ["--faults", faults, "--mixed-gaps", "--clock-rate", "0.001"];
+            let (code, lines, errors) = run(&[&["simulate", "--json"], &arguments, &odd]);
+            if code == Some(0) {
+                return None;
+            }
+            assert_eq!(code, Some(1), "{errors:?}");
+            let alarm = format!("n-and-i: seed {seed}: the promise was broken: ");
+            assert!(errors[0].starts_with(&alarm), "{errors:?}");
+            let command = errors[1].strip_prefix("For a trace: n-and-i ").expect("a command");
+            Some((command.to_owned(), object(&lines[0])))
+        })
+        .expect("a seed that breaks the promise");
+    assert_eq!(object["conflicts"], 1);
+    assert!(object["intervals"].as_f64().is_some_and(|length| length < 2000.0), "{object}");
+    let violation = object["violation"].as_str().expect("a text");
+
+    let command = command.strip_suffix("FILE").expect("where to write");
+    let command: Vec<_> = command.split_whitespace().chain([path]).collect();
+    let (code, _, errors) = run(&[&command]);
     assert_eq!((code, &errors[1]), (Some(1), &format!("The trace is in {path}.")));
+    assert!(errors[0].ends_with(violation), "the same again: {errors:?}");
     let trace = std::fs::read_to_string(path).expect("a trace");
     let last = trace.lines().last().expect("a line");
-    assert!(last.contains("VIOLATION: not settled in peace"), "{last}");
+    assert!(last.contains(&format!("VIOLATION: {violation}")), "{last}");
+}
+
+#[test]
+fn each_fault_happens_as_often_as_was_asked_for() {
+    let counts = |faults: &str| {
+        let (code, lines, _) = run(&[SHORT, &["--json", "--faults", faults]]);
+        assert_eq!(code, Some(0));
+        let object = object(&lines[0]);
+        let count = |fault: &str| object["faults"][fault].as_u64();
+        (count("crash"), count("lost-reply"))
+    };
+    let (usual, _) = counts("crash");
+    let (often, lost) = counts("crash=3,lost-reply=1");
+    assert!(usual < Some(20) && often > Some(100) && lost > Some(50), "{often:?} {lost:?}");
+    let (never, lost) = counts("all,crash=0");
+    assert!(never.is_none() && lost.is_some(), "{never:?} {lost:?}");
+}
+
+#[test]
+fn the_group_may_be_made_up_of_others() {
+    let odd = ["--faults", "crash=0", "--clock-rate", "0.01", "--mixed-gaps", "--foreign", "5"];
+    let (code, lines, _) = run(&[SHORT, &odd]);
+    let (first, rest) = lines.split_first().expect("a summary");
+    assert_eq!(code, Some(0));
+    let group = "faults none, clock-rate 0.01, mixed-gaps, foreign 5, seed 1";
+    assert!(first.ends_with(group), "{first}");
+    assert!(!rest.iter().any(|line| line.contains("settled")), "nobody looks: {rest:#?}");
+
+    let (_, lines, _) = run(&[SHORT, &odd, &["--json"]]);
+    let object = object(&lines[0]);
+    for (field, expected) in [
+        ("clock_rate", Value::from(0.01)),
+        ("mixed_gaps", true.into()),
+        ("foreign", 5.into()),
+        ("peaces", 0.into()),
+        ("unsettled", 0.into()),
+    ] {
+        assert_eq!(object[field], expected, "{field}");
+    }
+    // Half of the indices are those of the others.
+    assert!(object["served_mean"].as_f64().is_some_and(|mean| mean < 0.6), "{object}");
+
+    let (_, lines, _) = run(&[SHORT, &odd, &["--sweep", "delay=1ms..2ms/2"]]);
+    assert!(lines[0].ends_with(group), "{lines:#?}");
+    assert!(lines[4].starts_with("1ms                -"), "{lines:#?}");
 }
 
 #[test]
@@ -246,9 +325,15 @@ fn wrong_arguments_are_usage_errors() {
         (&["--gap", "-0.1"], &["gap is -0.1, must be greater than 0"]),
         (&["--gap", "NaN"], &["gap is NaN"]),
         (&["--delay", "50days"], &["delay is 4320000s, must be at most"]),
-        (&["--interval", "40days", "--workers", "1000"], &["at most 100 years"]),
+        (&["--interval", "40days", "--workers", "1000"], &["at most 36", "days with"]),
+        (&["--clock-rate", "0.02"], &["clock-rate is 0.02, must be from 0 to 0.01"]),
+        (&["--clock-rate", "-1"], &["clock-rate is -1, must be", "Usage: n-and-i simulate"]),
+        (&["--foreign", "10001"], &["--foreign", "10001", "0..=10000"]),
         (&["--faults", "crsh"], &["no fault is called \"crsh\"", "slow-message", "other-interval"]),
-        (&["--faults", "all,crash"], &["no fault is called \"all\"", "all or none alone"]),
+        (&["--faults", "crash=x"], &["the rate of crash is \"x\"", "from 0 to 100", "interval"]),
+        (&["--faults", "duplicate=2"], &["the rate of duplicate is \"2\"", "from 0 to 1 "]),
+        (&["--faults", "crash,all"], &["all must come first"]),
+        (&["--faults", "none,crash"], &["none must stand alone"]),
         (&["--faults", ""], &["--faults"]),
         (&["--seed", "-1"], &["-1"]),
         (&["--seed", "x"], &["--seed", "x"]),
@@ -279,10 +364,24 @@ fn help_documents_every_field_and_fault() {
     let (code, lines, _) = run(&[&["simulate", "--help"]]);
     let text = lines.join("\n");
     assert_eq!(code, Some(0));
-    let (_, lines, _) = run(&[SHORT, &["--json", "--sweep", "gap=0.1..0.2/2"]]);
-    let fields = json(&lines[0]);
+    let (_, rows, _) = run(&[SHORT, &["--json", "--sweep", "gap=0.1..0.2/2"]]);
+    let fields = json(&rows[0]);
     let fields = fields.as_object().expect("an object").keys();
-    for expected in fields.map(String::as_str).chain(["violation", "Example", "other-interval"]) {
+    for expected in fields.map(String::as_str).chain(["violation", "Example"]) {
         assert!(text.contains(expected), "no {expected:?} in {text}");
+    }
+    let words: Vec<_> = text.split_whitespace().collect();
+    for fault in Fault::ALL {
+        let mut entry = vec![fault.name().to_owned(), fault.usual_rate().to_string()];
+        let description = fault.description().trim_end_matches('.');
+        entry.extend(description.split_whitespace().map(str::to_owned));
+        let found = words.windows(entry.len()).any(|words| words == entry);
+        assert!(found, "no {fault} in {text}");
+    }
+    let place = |text: &str| lines.iter().position(|line| line.contains(text));
+    let (messages, others) = (place("probability per message"), place("expected per interval"));
+    for fault in Fault::ALL {
+        let entry = place(&format!("    {fault} "));
+        assert!(entry > messages && (entry > others) != fault.is_of_messages(), "{fault}: {text}");
     }
 }

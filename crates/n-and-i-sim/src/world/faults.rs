@@ -6,6 +6,7 @@ use super::worker::Worker;
 use super::{Event, World};
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
+use crate::process::Program;
 
 /// Faults that strike when somebody registers.
 #[derive(Default, Debug)]
@@ -15,7 +16,7 @@ pub(crate) struct Ambush {
     loss: Option<usize>,
 }
 
-impl World {
+impl<P: Program> World<P> {
     pub(super) fn happen(&mut self, fault: Fault) {
         self.happened[fault.number()] += 1;
         self.note(|| format!("fault: {fault}"));
@@ -40,9 +41,6 @@ impl World {
             Fault::Leave => {
                 if let Some(number) = self.some_worker() {
                     self.leave(number, self.workers[number].life);
-                    if !self.workers[number].is_alive() {
-                        self.replace(number);
-                    }
                 }
             }
             Fault::Join => {
@@ -167,7 +165,7 @@ impl World {
 
     /// A live worker that stays.
     fn some_worker(&mut self) -> Option<usize> {
-        let alive = |worker: &&Worker| worker.is_alive() && !worker.visits;
+        let alive = |worker: &&Worker<P::Process>| worker.is_alive() && !worker.visits;
         let count = self.workers.iter().filter(alive).count();
         if count == 0 {
             return None;
@@ -177,7 +175,7 @@ impl World {
         numbers.nth(chosen)
     }
 
-    fn replace(&mut self, number: usize) {
+    pub(super) fn replace(&mut self, number: usize) {
         if !self.workers[number].visits {
             let time = self.now + self.span(0.0, 3.0);
             self.at(time, Event::Start { worker: number });
@@ -186,7 +184,7 @@ impl World {
 
     /// Someone joins for some intervals.
     fn visit(&mut self, timing: Timing) -> usize {
-        let free = |worker: &Worker| worker.visits && !worker.is_alive();
+        let free = |worker: &Worker<P::Process>| worker.visits && !worker.is_alive();
         let number = self.workers.iter().position(free).unwrap_or(self.workers.len());
         if number == self.workers.len() {
             self.workers.push(Worker::new(timing, true));

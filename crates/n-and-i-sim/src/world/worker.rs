@@ -1,7 +1,7 @@
-//! Workers: a machine, its clock, its process and its line to the server.
+//! Workers: a process, its clock and its line to the server.
 
 use n_and_i_core::{
-    AttemptId, Change, Failure, Instant, Machine, Output, Reason, Reply, ServerTime, Timing,
+    AttemptId, Change, Failure, Instant, Output, Reason, Reply, ServerTime, Timing,
 };
 
 use super::{Event, Line, World};
@@ -9,19 +9,24 @@ use crate::claims::{Claim, Violation};
 use crate::clock::WorkerClock;
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
+use crate::process::{Process, Program};
 
 const MILLION: f64 = 1_000_000.0;
+/// For how many intervals who was asked to stop may go on.
+const GRACE: u64 = 2;
 
 /// A place for a worker: one after another may live in it.
 #[derive(Debug)]
-pub(crate) struct Worker {
-    machine: Option<Machine>,
+pub(crate) struct Worker<P> {
+    process: Option<P>,
     clock: WorkerClock,
     pub(super) timing: Timing,
     /// Counts those who lived here.
     pub(super) life: u32,
     /// Whether it only visits: it leaves by itself and is not replaced.
     pub(super) visits: bool,
+    /// Whether it was asked to stop.
+    leaves: bool,
     started: u64,
     /// Since when it owns nothing, and why.
     idle: Option<(u64, Reason)>,
@@ -32,14 +37,15 @@ pub(crate) struct Worker {
     inbox: Vec<(AttemptId, Result<Reply, Failure>)>,
 }
 
-impl Worker {
+impl<P> Worker<P> {
     pub(super) fn new(timing: Timing, visits: bool) -> Self {
         Self {
-            machine: None,
+            process: None,
             clock: WorkerClock::new(0, 0, 0),
             timing,
             life: 0,
             visits,
+            leaves: false,
             started: 0,
             idle: None,
             owned_before: false,
@@ -50,11 +56,11 @@ impl Worker {
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        self.machine.is_some()
+        self.process.is_some()
     }
 }
 
-impl World {
+impl<P: Program> World<P> {
     pub(super) fn start(&mut self, number: usize) {
         while self.workers.len() <= number {
             let timing = self.timing_of_a_worker();
@@ -72,12 +78,14 @@ impl World {
         worker.clock = WorkerClock::new(now, origin, fast);
         worker.life += 1;
         worker.started = now;
+        worker.leaves = false;
         worker.idle = None;
         worker.owned_before = false;
         worker.stalled_until = 0;
         worker.unheard_until = 0;
         worker.inbox.clear();
-        worker.machine = Some(Machine::new(worker.timing, worker.clock.at(now)));
+        let (timing, reading) = (worker.timing, worker.clock.at(now));
+        worker.process = Some(self.program.start(number, timing, reading));
         self.note(|| format!("worker {number} starts"));
         self.drain(number);
     }
@@ -125,21 +133,18 @@ impl World {
     fn hear(&mut self, number: usize, attempt: AttemptId, result: Result<Reply, Failure>) {
         let worker = &mut self.workers[number];
         let now = worker.clock.at(self.now);
-        let Some(machine) = &mut worker.machine else { return };
-        // Refused if it was given up meanwhile.
-        let _ = match result {
-            Ok(reply) => machine.handle_reply(now, attempt, reply),
-            Err(failure) => machine.handle_failure(now, attempt, failure),
-        };
+        if let Some(process) = &mut worker.process {
+            process.answer(now, attempt, result);
+        }
     }
 
-    /// Handles what is due, and does what the machine says if it `heard` or did anything.
+    /// Handles what is due, and does what the process says if it `heard` or did anything.
     fn tick(&mut self, number: usize, heard: bool) {
         let worker = &mut self.workers[number];
         let now = worker.clock.at(self.now);
-        let Some(machine) = &mut worker.machine else { return };
-        match machine.poll_timeout() {
-            Some(deadline) if deadline <= now => machine.handle_timeout(now),
+        let Some(process) = &mut worker.process else { return };
+        match process.deadline() {
+            Some(deadline) if deadline <= now => process.run(now),
             // Woken for a deadline that has moved since, with nothing to say.
             Some(deadline) if !heard => {
                 self.agenda.wake_at(number, worker.clock.when(deadline));
@@ -150,10 +155,10 @@ impl World {
         self.drain(number);
     }
 
-    /// Does what the machine says.
+    /// Does what the process says.
     fn drain(&mut self, number: usize) {
         while let Some(output) =
-            self.workers[number].machine.as_mut().and_then(Machine::poll_output)
+            self.workers[number].process.as_mut().and_then(Process::poll_output)
         {
             match output {
                 Output::Register { attempt, not_after } => {
@@ -165,20 +170,23 @@ impl World {
             }
         }
         let worker = &self.workers[number];
-        let Some(machine) = &worker.machine else { return };
-        let (clock, stopped) = (worker.clock, machine.is_stopped());
-        let (lease, timeout) = (machine.lease(), machine.poll_timeout());
+        let Some(process) = &worker.process else { return };
+        if process.is_done() {
+            self.bury(number);
+            return;
+        }
+        let clock = worker.clock;
+        let (lease, deadline) = (process.lease(), process.deadline());
         if let Some(lease) = lease
             && let Some(violation) = self.claims.extend(number, self.now, clock.when(lease.ends))
         {
             self.violate(violation);
         }
-        match timeout {
+        match deadline {
             Some(deadline) if deadline <= clock.at(self.now) => {
                 self.violate(Violation::Deadline { worker: number });
             }
             Some(deadline) => self.agenda.wake_at(number, clock.when(deadline)),
-            None if stopped => {}
             None => self.violate(Violation::Silent { worker: number }),
         }
     }
@@ -237,17 +245,25 @@ impl World {
         }
     }
 
-    /// Stops in order.
+    /// Is asked to stop. If it has not come to its end after the grace, it vanishes.
     pub(super) fn leave(&mut self, number: usize, life: u32) {
         let worker = &mut self.workers[number];
         if worker.life != life || worker.stalled_until > self.now {
             return;
         }
+        if worker.leaves {
+            self.crash(number);
+            return;
+        }
         let now = worker.clock.at(self.now);
-        if let Some(machine) = &mut worker.machine {
-            machine.handle_stop(now);
+        if let Some(process) = &mut worker.process {
+            worker.leaves = true;
+            process.stop(now);
             self.drain(number);
-            self.bury(number);
+            let end = self.now + GRACE * self.interval();
+            if self.workers[number].is_alive() {
+                self.at(end, Event::End { worker: number, life });
+            }
         }
     }
 
@@ -259,7 +275,10 @@ impl World {
 
     fn bury(&mut self, number: usize) {
         self.settle_account(number);
-        self.workers[number].machine = None;
+        if self.workers[number].leaves {
+            self.replace(number);
+        }
+        self.workers[number].process = None;
         self.agenda.never_wake(number);
         self.note(|| format!("worker {number} is gone"));
     }

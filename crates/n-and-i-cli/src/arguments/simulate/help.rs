@@ -1,0 +1,89 @@
+//! What the long help of `simulate` says after the options.
+
+use n_and_i_sim::{Fault, Faults};
+
+use crate::simulate::{rates, unit};
+
+/// Where lines end at the latest.
+const WIDTH: usize = 98;
+
+const FAULTS: &str = "\
+Faults, with their usual rates, at which a group of ten has some time to recover:";
+
+const FIELDS: &str = r#"With --json the object has:
+  seed, workers, interval_ms, gap, delay_ms, fault_rates, clock_rate, mixed_gaps, foreign
+                     what was simulated
+  intervals          how many intervals; less than asked for if a violation ended the run
+  peaces             how many times of peace came to their end; 0 with foreign workers
+  unsettled          at the end of how many of them the group did not own everything
+  worker_intervals   how many intervals, summed over the workers that were there
+  faults             how often each kind of fault happened, by name
+  conflicts          1 if two workers owned one task, if it was handed out within the drain
+                     window of who had it before, or with a stage that did not rise; otherwise 0
+  served_mean        share of the tasks that had an owner, 0 to 1, mean from the 6th interval on
+  served_min         the same for the interval in which it was least; both null if a violation
+                     came before
+  first_ownership    how long workers waited for their first ownership, in intervals, on
+                     average; null if none ever owned anything
+  idle               worker-intervals spent owning nothing, by reason: "starting",
+                     "rebalancing", "expired", "clock-stepped"
+  registrations      how many registrations were counted
+  registrations_per_worker_interval
+                     the same per worker and interval
+  seconds            how long the simulation took
+  violation          only if there was one: how the promise was broken, or (conflicts is 0) that
+                     a worker waits for nothing or has a deadline in the past
+  sweep, value       with --sweep: which field was varied and its value here
+
+Examples:
+  n-and-i simulate --workers 20 --interval 2s --faults crash=0.1,slow-message --seed 7
+  n-and-i simulate --faults all,flush=0 --clock-rate 0.01 --mixed-gaps
+  n-and-i simulate --faults none --delay 60ms --sweep interval=1s..30s"#;
+
+pub(super) fn text() -> String {
+    let mut lines = vec![FAULTS.to_owned()];
+    for of_messages in [true, false] {
+        let faults = Fault::ALL.iter().filter(|fault| fault.is_of_messages() == of_messages);
+        let (unit, most) = if of_messages {
+            (unit(Fault::LostReply), rates(Fault::LostReply))
+        } else {
+            (unit(Fault::Crash), rates(Fault::Crash))
+        };
+        lines.push(format!("  The rate is {unit}, at most {}:", most.end()));
+        lines.extend(faults.flat_map(|fault| describe(*fault)));
+    }
+    let all = Faults::all();
+    let left_out = Fault::ALL.iter().filter(|fault| all.rate(**fault) == 0.0);
+    let left_out: Vec<_> = left_out.map(|fault| fault.name()).collect();
+    let clocks = format!("clocks that run up to {} % fast or slow", all.clock_rate * 100.0);
+    let all = format!(
+        "all has {clocks}, and leaves out {}: with them leases can overlap when data is lost.",
+        left_out.join(" and ")
+    );
+    lines.extend(wrapped(String::new(), 0, &all));
+    lines.extend([String::new(), FIELDS.to_owned()]);
+    lines.join("\n")
+}
+
+/// Its name, usual rate and description.
+fn describe(fault: Fault) -> Vec<String> {
+    let room = Fault::ALL.iter().map(|fault| fault.name().len()).max().unwrap_or(0);
+    let head = format!("    {:<room$}  {:<4} ", fault.name(), fault.usual_rate());
+    let indent = head.len() + 1;
+    wrapped(head, indent, fault.description().trim_end_matches('.'))
+}
+
+/// The text after a head, in lines; those after the first are indented.
+fn wrapped(head: String, indent: usize, text: &str) -> Vec<String> {
+    let mut lines = vec![head];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("the first line");
+        if last.len() + 1 + word.len() > WIDTH {
+            lines.push(format!("{:indent$}{word}", ""));
+        } else {
+            let space = if last.is_empty() { "" } else { " " };
+            last.extend([space, word]);
+        }
+    }
+    lines
+}

@@ -1,0 +1,153 @@
+//! Consumers in simulated groups: real drivers, the code of a user, virtual time. `SEED=n`
+//! repeats one run.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+use n_and_i_sim::{Fault, Faults, Member, Scenario, Violation};
+
+const TASKS: u64 = 12;
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// Who wrote for each task: the present lease and those before it.
+#[derive(Default)]
+struct Writers {
+    leases: u64,
+    present: BTreeMap<u64, u64>,
+    past: BTreeSet<(u64, u64)>,
+    writes: u64,
+    /// Tasks that somebody wrote for after the next owner had.
+    late: u64,
+}
+
+impl Writers {
+    fn new_lease(&mut self) -> u64 {
+        self.leases += 1;
+        self.leases
+    }
+
+    fn write(&mut self, task: u64, lease: u64) {
+        self.writes += 1;
+        let before = self.present.insert(task, lease);
+        if let Some(before) = before.filter(|before| *before != lease) {
+            self.past.insert((task, before));
+        }
+        self.late += u64::from(self.past.contains(&(task, lease)));
+    }
+}
+
+/// Works on its tasks one after another; each takes a while before its result is written.
+async fn work(mut member: Member, writers: Rc<RefCell<Writers>>, careful: bool) {
+    while let Some(change) = member.peers.next().await {
+        let Some(lease) = change.lease() else { continue };
+        let number = writers.borrow_mut().new_lease();
+        for task in (0..TASKS).filter(|task| lease.owns(*task)).cycle() {
+            member.time.sleep(INTERVAL / 20).await;
+            if careful && !lease.is_live() {
+                break;
+            }
+            writers.borrow_mut().write(task, number);
+            if !careful && lease.remaining().is_zero() {
+                break;
+            }
+        }
+    }
+}
+
+fn rehearse(faults: &Faults, seed: u64, careful: bool) -> (Rc<RefCell<Writers>>, String) {
+    let writers = Rc::new(RefCell::new(Writers::default()));
+    let scenario = Scenario::new(4, faults.clone()).with_intervals(300);
+    let rehearsal = scenario.rehearse(seed, |member| work(member, Rc::clone(&writers), careful));
+    assert_eq!(rehearsal.violation, None, "SEED={seed}\n{}", rehearsal.trace);
+    (writers, rehearsal.trace)
+}
+
+fn seeds(count: u64) -> std::ops::RangeInclusive<u64> {
+    let chosen = std::env::var("SEED").ok().map(|seed| seed.parse().expect("SEED is a number"));
+    chosen.map_or(1..=count, |seed: u64| seed..=seed)
+}
+
+#[test]
+fn who_asks_the_lease_never_writes_late_whatever_happens() {
+    let mut mixed = Faults::all();
+    mixed.mixed_gaps = true;
+    for faults in [Faults::none(), Faults::all(), mixed] {
+        for seed in seeds(20) {
+            let (writers, trace) = rehearse(&faults, seed, true);
+            let writers = writers.borrow();
+            assert!(writers.writes > 2_000, "SEED={seed}: {} writes", writers.writes);
+            assert_eq!(writers.late, 0, "SEED={seed}\n{trace}");
+        }
+    }
+}
+
+#[test]
+fn who_does_not_ask_is_found_out() {
+    let faults = Faults::none().with(Fault::LongStall, 0.2).with(Fault::ShortStall, 0.2);
+    let late = seeds(20).map(|seed| rehearse(&faults, seed, false).0.borrow().late);
+    assert!(late.sum::<u64>() > 0);
+}
+
+#[test]
+fn one_seed_is_one_run() {
+    let (first, again) = (rehearse(&Faults::all(), 3, true), rehearse(&Faults::all(), 3, true));
+    assert!(first.1.len() > 50_000);
+    assert!(first.1 == again.1);
+    assert_eq!(first.0.borrow().writes, again.0.borrow().writes);
+    assert_ne!(first.1, rehearse(&Faults::all(), 4, true).1);
+}
+
+#[test]
+fn a_calm_group_works_all_the_time() {
+    let (writers, _) = rehearse(&Faults::none(), 1, true);
+    // Four workers, twenty tasks each per interval; nothing in the first few.
+    let writes = writers.borrow().writes;
+    assert!((290 * 80..=300 * 80).contains(&writes), "{writes}");
+}
+
+#[test]
+fn who_leaves_gets_a_last_change_and_time_to_use_it() {
+    let drained = Rc::new(RefCell::new(Vec::new()));
+    let faults = Faults::none().with(Fault::Leave, 0.2);
+    let rehearsal = Scenario::new(3, faults).with_intervals(300).rehearse(7, |mut member| {
+        let drained = Rc::clone(&drained);
+        async move {
+            while let Some(change) = member.peers.next().await {
+                if change.reason() == Some(n_and_i::Reason::Stopped) {
+                    let until = change.drain_deadline();
+                    member.time.sleep(change.drain_remaining()).await;
+                    drained.borrow_mut().push(until == Some(member.time.now()));
+                }
+            }
+        }
+    });
+    assert_eq!(rehearsal.violation, None);
+    let left = rehearsal.faults.iter().find(|(fault, _)| *fault == Fault::Leave).unwrap().1;
+    let drained = drained.borrow();
+    assert!(left > 10 && drained.len() > 5, "{left} left, {} drained", drained.len());
+    assert!(drained.iter().all(|in_time| *in_time));
+}
+
+#[test]
+fn a_consumer_that_returns_is_gone_and_one_that_spins_is_found() {
+    let started = RefCell::new(0);
+    let faults = Faults::none();
+    // Whoever is missing when a storm ends is started again.
+    let scenario = Scenario::new(2, faults.clone()).with_intervals(18).with_weather(4, 4);
+    let quitter = scenario.rehearse(1, |mut member| {
+        *started.borrow_mut() += 1;
+        async move { drop(member.peers.next().await) }
+    });
+    // One registration each, sent before the first change was taken.
+    assert_eq!((quitter.violation, *started.borrow()), (None, 6));
+    assert_eq!(quitter.registrations, 6);
+    let spinner = Scenario::new(1, faults).with_intervals(20).rehearse(1, |_| {
+        std::future::poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            std::task::Poll::Pending
+        })
+    });
+    assert_eq!(spinner.violation, Some(Violation::Deadline { worker: 0 }));
+}
