@@ -103,8 +103,8 @@ fn one_seed_is_one_run() {
 fn a_calm_group_works_all_the_time() {
     let (writers, _) = rehearse(&Faults::none(), 1, true);
     // Four workers, twenty tasks each per interval; nothing in the first few.
-    let writes = writers.borrow().writes;
-    assert!((290 * 80..=300 * 80).contains(&writes), "{writes}");
+    let count = writers.borrow().writes;
+    assert!((290 * 80..=300 * 80).contains(&count), "{count}");
 }
 
 #[test]
