@@ -87,9 +87,6 @@ async fn drive<R: Registry, T: Runtime>(
         }
         let Some(deadline) = machine.poll_timeout() else { break };
         let attempt = machine.in_flight();
-        if attempt.is_none() {
-            in_flight.set(None);
-        }
         // A sleep that will wake up by the deadline is good enough: early wake-ups do no harm.
         let now = clock.0.now();
         if armed.is_none_or(|armed| armed > deadline || armed <= now) {

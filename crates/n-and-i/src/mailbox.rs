@@ -48,14 +48,11 @@ impl Mailbox {
         let mut state = self.lock();
         let replaced = state.unread.take();
         state.lease = change.lease().cloned();
-        if let (Some(lease), Some(End::Closed)) = (&state.lease, state.end) {
-            lease.revoke();
-        }
         // Who was handed idle last, or replaces an unread lease by idle, learns nothing new.
         if change.lease().is_some() || state.handed != Some(false) {
             if let Some(replaced) = replaced {
                 // What the consumer still works on was lost with the change it never saw.
-                change.drain_until = replaced.drain_until.or(change.drain_until);
+                change.drain_until = replaced.drain_until;
             }
             state.unread = Some(change);
         }

@@ -118,6 +118,17 @@ fn who_counts_alone_may_keep_the_counter_longer() {
 }
 
 #[test]
+fn counting_removes_only_what_has_expired() {
+    let mut store = Store::new();
+    store.increment(seconds(1000), timing(), false);
+    store.increment(seconds(1030), timing(), false);
+    assert_eq!(store.value(100, seconds(1030)), Some(1));
+    store.increment(seconds(1031), timing(), false);
+    // Not even a clock that is set back finds it again.
+    assert_eq!(store.value(100, seconds(1030)), None);
+}
+
+#[test]
 fn a_group_is_expired_once_its_last_key_is() {
     let just_after = |at: u64| ServerTime::from_micros(at * 1_000_000 + 1);
     assert!(Store::new().is_expired(seconds(0)));

@@ -165,6 +165,31 @@ fn a_clock_that_steps_is_reported_with_the_distance() {
 }
 
 #[test]
+fn an_answer_that_comes_too_late_is_not_what_the_failure_is_put_down_to() {
+    let (log, _logging) = logging();
+    let (time, registry, mut driver, _peers) = start();
+    registry.plan([Fault::RefuseLate(INTERVAL / 10), Fault::Hang]);
+    driver.run(INTERVAL / 20);
+    time.suspend(INTERVAL);
+    log.take();
+    driver.run(INTERVAL / 2);
+    let expected = ["ERROR registration failed attempt=1 delay=0ns \
+         error=registration was given up: no answer within the interval group=virtual"];
+    assert_eq!(log.take(), expected);
+}
+
+#[test]
+fn a_signal_aborts_the_worker() {
+    let (log, _logging) = logging();
+    let (_time, _registry, mut driver, peers) = start();
+    assert!(!driver.poll());
+    let _peers = peers.with_graceful_shutdown(std::future::ready(()));
+    assert!(driver.poll());
+    drop(driver);
+    assert_eq!(log.take().pop().unwrap(), "INFO discover stopped group=virtual reason=abort");
+}
+
+#[test]
 fn a_consumer_that_goes_away_closes_the_worker() {
     let (log, _logging) = logging();
     let (_time, _registry, mut driver, peers) = start();
@@ -173,6 +198,18 @@ fn a_consumer_that_goes_away_closes_the_worker() {
     assert!(driver.poll());
     drop(driver);
     assert_eq!(log.take().pop().unwrap(), "INFO discover stopped group=virtual reason=closed");
+}
+
+#[test]
+fn the_first_reason_to_stop_counts() {
+    let (log, _logging) = logging();
+    let (_time, _registry, mut driver, peers) = start();
+    assert!(!driver.poll());
+    peers.stop();
+    drop(peers);
+    assert!(driver.poll());
+    drop(driver);
+    assert_eq!(log.take().pop().unwrap(), "INFO discover stopped group=virtual reason=abort");
 }
 
 #[test]

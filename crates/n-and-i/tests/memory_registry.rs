@@ -131,3 +131,15 @@ fn groups_are_told_apart_by_name_and_prefix_and_shared_by_clones() {
     assert!(format!("{:?}", fixture.registry).contains("{a}:"));
     assert_eq!(fixture.registry.kind(), "memory");
 }
+
+#[test]
+fn groups_that_have_expired_are_forgotten_when_another_begins() {
+    let mut fixture = Fixture::new();
+    fixture.at(1000);
+    for (seconds, name, is_kept) in [(1030, "b", true), (1031, "c", false)] {
+        fixture.seconds.store(seconds, Ordering::Relaxed);
+        fixture.register(&Config::new(name, INTERVAL).unwrap(), None).unwrap();
+        let groups = format!("{:?}", fixture.registry);
+        assert_eq!(groups.contains("{a}:"), is_kept, "{groups}");
+    }
+}

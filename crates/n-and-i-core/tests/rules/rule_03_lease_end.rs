@@ -71,10 +71,10 @@ fn what_is_held_outlives_a_capped_lease_until_the_deadline_of_the_slot() {
 /// another story than a busy one.
 #[test]
 fn a_capped_lease_ends_for_the_same_reason_however_late_that_is_noticed() {
-    // The next slot is at 3,750, after the lease, or at 3,540, within it.
-    let joined = || {
+    // The next slot is at 3,750, after the lease, at 3,700, its end, or at 3,540, within it.
+    let joined = |index| {
         let mut worker = Worker::start(400);
-        worker.register_all([counted(1, None), counted(1, 3), counted(5, 3)]);
+        worker.register_all([counted(1, None), counted(1, 3), counted(index, 3)]);
         assert_eq!(worker.lease_in_words(), "1 of 3 since 102 until 3700");
         worker.take();
         worker
@@ -84,8 +84,9 @@ fn a_capped_lease_ends_for_the_same_reason_however_late_that_is_noticed() {
         worker.fail(10, Failure::Unknown);
         worker
     };
-    let cases: [(&str, &dyn Fn() -> Worker, &str); 3] = [
-        ("no registration was due", &joined, "idle: rebalancing"),
+    let cases: [(&str, &dyn Fn() -> Worker, &str); 4] = [
+        ("no registration was due", &|| joined(5), "idle: rebalancing"),
+        ("a registration was due just then", &|| joined(2), "idle: rebalancing"),
         ("a registration was due", &capped, "idle: expired"),
         ("a registration failed", &failed, "idle: expired"),
     ];

@@ -15,7 +15,7 @@ use futures_lite::Stream;
 use futures_lite::future::block_on;
 use n_and_i::{
     BoxError, Change, Config, Instant, MemoryRegistry, Peers, Registered, RegistrationError,
-    Registry, Request, Stamp, discover,
+    Registry, Request, ServerTime, Stamp, discover,
 };
 
 use time::Time;
@@ -39,13 +39,21 @@ pub(crate) enum Fault {
     Panic,
 }
 
+/// One registration as it was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Call {
+    pub(crate) at: Instant,
+    pub(crate) stamp: Stamp,
+    pub(crate) not_after: Option<ServerTime>,
+}
+
 /// A [`MemoryRegistry`] whose next registrations meet the planned faults, then none.
 #[derive(Clone)]
 pub(crate) struct Planned {
     inner: MemoryRegistry,
     time: Time,
     plan: Arc<Mutex<VecDeque<Fault>>>,
-    calls: Arc<Mutex<Vec<Instant>>>,
+    calls: Arc<Mutex<Vec<Call>>>,
 }
 
 impl Planned {
@@ -65,15 +73,21 @@ impl Planned {
         block_on(self.inner.register(Request::new(&config, stamp, None))).unwrap();
     }
 
-    /// When the worker's registrations were made so far.
-    pub(crate) fn calls(&self) -> Vec<Instant> {
+    /// The worker's registrations so far.
+    pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
+    }
+
+    /// When they were made.
+    pub(crate) fn times(&self) -> Vec<Instant> {
+        self.calls().iter().map(|call| call.at).collect()
     }
 }
 
 impl Registry for Planned {
     async fn register(&self, request: Request<'_>) -> Result<Registered, RegistrationError> {
-        self.calls.lock().unwrap().push(self.time.reading());
+        let (at, stamp, not_after) = (self.time.reading(), request.stamp(), request.not_after());
+        self.calls.lock().unwrap().push(Call { at, stamp, not_after });
         let fault = self.plan.lock().unwrap().pop_front();
         match fault {
             None => self.inner.register(request).await,
@@ -127,7 +141,11 @@ pub(crate) fn start() -> (Time, Planned, Driver, Peers) {
 impl Driver {
     /// Lets it do what can be done now. Whether it has ended.
     pub(crate) fn poll(&mut self) -> bool {
-        self.future.as_mut().poll(&mut context()).is_ready()
+        self.poll_with(Waker::noop())
+    }
+
+    pub(crate) fn poll_with(&mut self, waker: &Waker) -> bool {
+        self.future.as_mut().poll(&mut Context::from_waker(waker)).is_ready()
     }
 
     /// Lets this much time pass, and the driver run whenever a timer is due on the way.
@@ -142,7 +160,11 @@ impl Driver {
 
 /// What the consumer gets if it looks now.
 pub(crate) fn look(peers: &mut Peers) -> Poll<Option<Change>> {
-    Pin::new(peers).poll_next(&mut context())
+    look_with(Waker::noop(), peers)
+}
+
+pub(crate) fn look_with(waker: &Waker, peers: &mut Peers) -> Poll<Option<Change>> {
+    Pin::new(peers).poll_next(&mut Context::from_waker(waker))
 }
 
 /// The change that the consumer finds if it looks now.
@@ -151,8 +173,4 @@ pub(crate) fn change(peers: &mut Peers) -> Change {
         Poll::Ready(Some(change)) => change,
         other => panic!("{other:?} is no change"),
     }
-}
-
-fn context() -> Context<'static> {
-    Context::from_waker(Waker::noop())
 }

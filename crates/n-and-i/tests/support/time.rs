@@ -23,6 +23,8 @@ struct State {
     server_ahead: i64,
     /// When to wake up, as the timers count; none once the sleep is over.
     sleeps: Vec<Option<Duration>>,
+    /// By how much the next sleep of the driver will be too short.
+    early: Duration,
     /// How many sleeps the driver has started.
     started: usize,
 }
@@ -58,6 +60,11 @@ impl Time {
         self.lock().suspended += duration;
     }
 
+    /// The driver's next sleep will be too short.
+    pub(crate) fn wake_early(&self, by: Duration) {
+        self.lock().early = by;
+    }
+
     /// How many sleeps the driver has started so far.
     pub(crate) fn started(&self) -> usize {
         self.lock().started
@@ -82,9 +89,13 @@ impl Runtime for Time {
         Arc::new(move || time.reading())
     }
 
-    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
-        self.lock().started += 1;
-        self.sleep_for(duration)
+    async fn sleep(&self, duration: Duration) {
+        let shorter = {
+            let mut state = self.lock();
+            state.started += 1;
+            std::mem::take(&mut state.early)
+        };
+        self.sleep_for(duration.saturating_sub(shorter)).await;
     }
 }
 
