@@ -1,17 +1,94 @@
 //! One shared connection that is given up as soon as it is in doubt.
 
+use std::any::Any;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{AsyncConnectionConfig, Client, RedisError};
 
 /// How long opening a connection may take at least.
 const SHORTEST_LIMIT: Duration = Duration::from_secs(1);
 
+/// A connection of any kind that can be used by several calls at once.
+pub(crate) trait Shared: ConnectionLike + Send + Sync {
+    fn share(&self) -> Box<dyn Shared>;
+
+    /// Whether a command that fails with an I/O error when it is first polled was not sent.
+    ///
+    /// A multiplexed connection hands it to its task in the first poll, which fails only if
+    /// that task has ended, as it does when the connection is closed. Of others this is not known.
+    fn fails_unsent(&self) -> bool;
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared for C {
+    fn share(&self) -> Box<dyn Shared> {
+        Box::new(self.clone())
+    }
+
+    fn fails_unsent(&self) -> bool {
+        (self as &dyn Any).is::<MultiplexedConnection>()
+    }
+}
+
+type Opened = Result<Box<dyn Shared>, RedisError>;
+type Opening = Pin<Box<dyn Future<Output = Opened> + Send>>;
+
+/// How connections are opened, within a time limit if they know one.
+pub(crate) type Open = Box<dyn Fn(Duration) -> Opening + Send + Sync>;
+
+/// Opens connections from a client.
+pub(crate) fn from_client(client: Client) -> Open {
+    Box::new(move |limit| {
+        let client = client.clone();
+        Box::pin(async move {
+            let config = AsyncConnectionConfig::new()
+                .set_connection_timeout(Some(limit))
+                // No limit on the response: the worker's own deadline rules.
+                .set_response_timeout(None);
+            let opened = client.get_multiplexed_async_connection_with_config(&config).await?;
+            Ok(Box::new(opened) as Box<dyn Shared>)
+        })
+    })
+}
+
+/// Opens connections to a cluster.
+#[cfg(feature = "cluster")]
+pub(crate) fn from_cluster_client(client: redis::cluster::ClusterClient) -> Open {
+    Box::new(move |limit| {
+        let client = client.clone();
+        Box::pin(async move {
+            let config = redis::cluster::ClusterConfig::new().set_connection_timeout(limit);
+            let opened = client.get_async_connection_with_config(config).await?;
+            Ok(Box::new(opened) as Box<dyn Shared>)
+        })
+    })
+}
+
+/// Opens connections as the application does.
+pub(crate) fn from_factory<F, O, C, E>(factory: F) -> Open
+where
+    F: Fn() -> O + Send + Sync + 'static,
+    O: Future<Output = Result<C, E>> + Send + 'static,
+    C: ConnectionLike + Clone + Send + Sync + 'static,
+    E: Into<RedisError>,
+{
+    Box::new(move |_| {
+        let opening = factory();
+        Box::pin(async move {
+            match opening.await {
+                Ok(opened) => Ok(Box::new(opened) as Box<dyn Shared>),
+                Err(error) => Err(error.into()),
+            }
+        })
+    })
+}
+
 /// Hands out the connection and opens a new one when there is none.
 pub(crate) struct Connections {
-    client: Client,
+    /// None if the one connection looks after itself.
+    open: Option<Open>,
     slot: Mutex<Slot>,
     /// Held while a connection is opened, so that all who need one open one together.
     opening: async_lock::Mutex<()>,
@@ -19,7 +96,7 @@ pub(crate) struct Connections {
 
 #[derive(Default)]
 struct Slot {
-    connection: Option<MultiplexedConnection>,
+    connection: Option<Box<dyn Shared>>,
     /// How many connections were opened: tells this one from those before.
     opened: u64,
     /// How many attempts to open one failed, and how the last one did.
@@ -28,8 +105,14 @@ struct Slot {
 }
 
 impl Connections {
-    pub(crate) fn new(client: Client) -> Self {
-        Self { client, slot: Mutex::default(), opening: async_lock::Mutex::new(()) }
+    pub(crate) fn new(open: Open) -> Self {
+        Self { open: Some(open), slot: Mutex::default(), opening: async_lock::Mutex::new(()) }
+    }
+
+    /// This one, for ever.
+    pub(crate) fn only(connection: Box<dyn Shared>) -> Self {
+        let slot = Slot { connection: Some(connection), ..Slot::default() };
+        Self { open: None, slot: Mutex::new(slot), opening: async_lock::Mutex::new(()) }
     }
 
     /// The connection, opened if need be. Opening it may take a quarter of the interval.
@@ -46,17 +129,15 @@ impl Connections {
         if let Some(error) = self.failed_since(failed) {
             return Err(error);
         }
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some((interval / 4).max(SHORTEST_LIMIT)))
-            // No limit on the response: the worker's own deadline rules.
-            .set_response_timeout(None);
-        let opened = self.client.get_multiplexed_async_connection_with_config(&config).await;
+        let open = self.open.as_ref().expect("the only connection is never taken out of use");
+        let opened = open((interval / 4).max(SHORTEST_LIMIT)).await;
         let mut slot = self.slot();
         match opened {
             Ok(connection) => {
-                slot.connection = Some(connection.clone());
                 slot.opened += 1;
-                Ok(Borrowed { connections: self, connection, number: slot.opened, keep: false })
+                let number = slot.opened;
+                slot.connection = Some(connection.share());
+                Ok(Borrowed { connections: self, connection, number, keep: false })
             }
             Err(error) => {
                 slot.failed += 1;
@@ -68,7 +149,7 @@ impl Connections {
 
     fn borrow(&self) -> Option<Borrowed<'_>> {
         let slot = self.slot();
-        let connection = slot.connection.clone()?;
+        let connection = slot.connection.as_ref()?.share();
         Some(Borrowed { connections: self, connection, number: slot.opened, keep: false })
     }
 
@@ -87,14 +168,14 @@ impl Connections {
 /// because the call was abandoned, it takes the connection out of use for everyone.
 pub(crate) struct Borrowed<'a> {
     connections: &'a Connections,
-    connection: MultiplexedConnection,
+    connection: Box<dyn Shared>,
     number: u64,
     keep: bool,
 }
 
 impl Borrowed<'_> {
-    pub(crate) fn connection(&mut self) -> &mut MultiplexedConnection {
-        &mut self.connection
+    pub(crate) fn connection(&mut self) -> &mut dyn Shared {
+        &mut *self.connection
     }
 
     /// The connection proved usable.
@@ -105,7 +186,7 @@ impl Borrowed<'_> {
 
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
-        if !self.keep {
+        if !self.keep && self.connections.open.is_some() {
             let mut slot = self.connections.slot();
             // Unless another call replaced it meanwhile.
             if slot.opened == self.number {

@@ -18,6 +18,8 @@ pub(crate) fn while_connecting(error: RedisError) -> RegistrationError {
 pub(crate) fn after_sending(error: RedisError) -> RegistrationError {
     match error.kind() {
         ErrorKind::Server(_) | ErrorKind::Extension => from_server(&error),
+        // There was nobody to send it to.
+        ErrorKind::ClusterConnectionNotFound => RegistrationError::NotExecuted(error.into()),
         _ => RegistrationError::Unknown(error.into()),
     }
 }

@@ -8,11 +8,15 @@ use std::task::Poll;
 
 use n_and_i::counters::{self, SCRIPT, SCRIPT_SHA1};
 use n_and_i::{Registered, RegistrationError, Registry, Request};
-use redis::aio::MultiplexedConnection;
+use redis::aio::ConnectionLike;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-use crate::connection::Connections;
+use crate::connection::{self, Connections, Shared};
 use crate::error;
+
+/// A response time limit that is none: a century.
+#[cfg(feature = "cluster")]
+const UNLIMITED: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// A [`Registry`] in one Redis server, or in what stands behind its address.
 ///
@@ -40,8 +44,86 @@ pub struct RedisRegistry {
 
 impl RedisRegistry {
     /// Registers through connections that are opened from `client`. Nothing is sent yet.
+    ///
+    /// The way to register in one server, or in what a balancer makes look like one.
     pub fn from_client(client: redis::Client) -> Self {
-        Self { connections: Arc::new(Connections::new(client)) }
+        Self::new(Connections::new(connection::from_client(client)))
+    }
+
+    /// Registers through connections that `factory` opens: those of a sentinel or a pool, or
+    /// with credentials that change.
+    ///
+    /// A connection that it gave is used by all clones of the registry until it is in doubt, as
+    /// described [above](RedisRegistry); only then the factory is asked for another. It is asked by
+    /// one worker at a time, and the others wait, so it should give up within a quarter of the
+    /// interval. Have the connection wait for answers without a limit of its own
+    /// (`AsyncConnectionConfig::set_response_timeout(None)`): the worker's deadline rules.
+    ///
+    /// A [`MultiplexedConnection`](redis::aio::MultiplexedConnection) that was closed while idle is
+    /// replaced in the same registration. With any other kind this costs one lease, since what it sent is not
+    /// known.
+    ///
+    /// Whatever a client repeats by itself may be counted twice, which makes the whole group stand
+    /// down. A multiplexed connection repeats nothing. A cluster's does, unless it has
+    /// `retries(0)`: use `from_cluster`.
+    ///
+    /// ```no_run
+    /// # use n_and_i_redis::RedisRegistry;
+    /// # async fn password_of_today() -> String { String::new() }
+    /// let registry = RedisRegistry::from_factory(|| async {
+    ///     let url = format!("redis://:{}@127.0.0.1/", password_of_today().await);
+    ///     let config = redis::AsyncConnectionConfig::new().set_response_timeout(None);
+    ///     redis::Client::open(url)?.get_multiplexed_async_connection_with_config(&config).await
+    /// });
+    /// ```
+    pub fn from_factory<F, O, C, E>(factory: F) -> Self
+    where
+        F: Fn() -> O + Send + Sync + 'static,
+        O: Future<Output = Result<C, E>> + Send + 'static,
+        C: ConnectionLike + Clone + Send + Sync + 'static,
+        E: Into<RedisError> + 'static,
+    {
+        Self::new(Connections::new(connection::from_factory(factory)))
+    }
+
+    /// Registers through this connection and no other: one that the application has already, and
+    /// that opens itself anew, as a `redis::aio::ConnectionManager` does.
+    ///
+    /// It recovers from what the connection recovers from. For a `ConnectionManager` of redis-rs 1.8 that is a
+    /// server that was restarted, after up to ten seconds of calls that wait, but neither a
+    /// peer that went silent nor a password that was wrong for a while: then no registration
+    /// succeeds any more, until the application makes another. Prefer
+    /// [`from_client`](Self::from_client) unless the connection must be shared. A
+    /// multiplexed connection is not enough: it never recovers from anything.
+    pub fn from_shared<C>(connection: C) -> Self
+    where
+        C: ConnectionLike + Clone + Send + Sync + 'static,
+    {
+        Self::new(Connections::only(Box::new(connection)))
+    }
+
+    /// Registers in a cluster. The client is built with no retries of its own, whatever
+    /// `builder` says, and without a limit on the response: the worker repeats what may be
+    /// repeated, and its deadline rules. Nothing is sent yet.
+    ///
+    /// A group's keys share one slot, so one node counts the whole group. While that slot
+    /// is moved to another node registrations fail, and what was counted before is not rested on: the
+    /// group stands down and settles anew.
+    ///
+    /// # Errors
+    /// If the client cannot be built.
+    #[cfg(feature = "cluster")]
+    pub fn from_cluster(builder: redis::cluster::ClusterClientBuilder) -> Result<Self, RedisError> {
+        let client = builder
+            .retries(0)
+            .response_timeout(UNLIMITED)
+            .overall_response_timeout(None)
+            .build()?;
+        Ok(Self::new(Connections::new(connection::from_cluster_client(client))))
+    }
+
+    fn new(connections: Connections) -> Self {
+        Self { connections: Arc::new(connections) }
     }
 
     async fn register_in(&self, request: Request<'_>) -> Result<Registered, RegistrationError> {
@@ -120,19 +202,19 @@ impl Call {
         &self,
         command: &str,
         script: &str,
-        connection: &mut MultiplexedConnection,
+        connection: &mut dyn Shared,
     ) -> Result<String, Unanswered> {
         let mut command = redis::cmd(command);
         command.arg(script).arg(1).arg(&self.key).arg(&self.arguments);
-        let mut answer = pin!(command.query_async(connection));
-        // The first poll hands the command to the connection's task. It fails there and then only
-        // if that task has ended, which it does when the connection is closed.
+        let fails_unsent = connection.fails_unsent();
+        let mut answer = pin!(connection.req_packed_command(&command));
         let first = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
         let (result, submitted) = match first {
-            Poll::Ready(Err(error)) if error.is_io_error() => (Err(error), false),
+            Poll::Ready(Err(error)) if error.is_io_error() => (Err(error), !fails_unsent),
             Poll::Ready(result) => (result, true),
             Poll::Pending => (answer.await, true),
         };
+        let result = result.and_then(|value| Ok(redis::from_redis_value(value)?));
         result.map_err(|error| Unanswered { error, submitted })
     }
 }
