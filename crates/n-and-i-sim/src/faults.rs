@@ -98,6 +98,12 @@ impl Fault {
         matches!(self, Self::SlowMessage | Self::LostRequest | Self::LostReply | Self::Duplicate)
     }
 
+    /// Whether it brings a second interval length into the group. What the group then promises
+    /// holds only as long as no data is lost, or is lost just after a refusal.
+    pub const fn is_of_other_intervals(self) -> bool {
+        matches!(self, Self::OtherInterval | Self::LostAfterRefusal)
+    }
+
     pub(crate) const fn number(self) -> usize {
         self as usize
     }
@@ -151,12 +157,12 @@ impl Faults {
     /// Everything goes wrong, each kind at its usual rate, with clocks that run up to one
     /// thousandth fast or slow.
     ///
-    /// Everything but [`Fault::OtherInterval`] and [`Fault::LostAfterRefusal`]: when the guard is
-    /// lost, which keeps a second length of interval out, leases of both can overlap.
+    /// Everything but a [second interval length](Fault::is_of_other_intervals): when the guard is
+    /// lost, which keeps it out, leases of both can overlap.
     pub fn all() -> Self {
         let mut faults = Self::none();
         for &fault in Fault::ALL {
-            if !matches!(fault, Fault::OtherInterval | Fault::LostAfterRefusal) {
+            if !fault.is_of_other_intervals() {
                 faults = faults.with(fault, fault.usual_rate());
             }
         }

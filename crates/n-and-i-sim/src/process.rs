@@ -2,6 +2,8 @@
 
 use n_and_i_core::{AttemptId, Failure, Instant, Lease, Machine, Output, Reply, Timing};
 
+use crate::clock::WorkerClock;
+
 /// One worker, as the world sees it.
 pub(crate) trait Process {
     /// What it owns is known to the world.
@@ -30,7 +32,13 @@ pub(crate) trait Process {
 pub(crate) trait Program {
     type Process: Process;
 
-    fn start(&mut self, number: usize, timing: Timing, now: Instant) -> Self::Process;
+    fn start(
+        &mut self,
+        number: usize,
+        timing: Timing,
+        clock: WorkerClock,
+        now: u64,
+    ) -> Self::Process;
 
     /// True time has come to this.
     fn at(&mut self, _now: u64) {}
@@ -43,8 +51,8 @@ pub(crate) struct Machines;
 impl Program for Machines {
     type Process = Machine;
 
-    fn start(&mut self, _: usize, timing: Timing, now: Instant) -> Machine {
-        Machine::new(timing, now)
+    fn start(&mut self, _: usize, timing: Timing, clock: WorkerClock, now: u64) -> Machine {
+        Machine::new(timing, clock.at(now))
     }
 }
 

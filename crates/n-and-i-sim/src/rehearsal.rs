@@ -13,6 +13,7 @@ use n_and_i::{Config, Peers, StopHandle};
 use n_and_i_core::{AttemptId, Failure, Instant, Lease, Output, Reply, Timing};
 
 use crate::claims::Violation;
+use crate::clock::WorkerClock;
 use crate::faults::Fault;
 use crate::process::{Process, Program};
 use crate::rehearsal::line::SimulatedRegistry;
@@ -43,7 +44,7 @@ pub struct Member {
 pub struct Time(VirtualTime);
 
 impl Time {
-    /// The reading of the member's own clock, which may run a little fast or slow.
+    /// The reading of the member's own clock, which may run a little fast or slow. Leases end by it.
     pub fn now(&self) -> Instant {
         self.0.now()
     }
@@ -156,8 +157,8 @@ where
 {
     type Process = Actor;
 
-    fn start(&mut self, place: usize, timing: Timing, now: Instant) -> Actor {
-        let time = VirtualTime::new(self.true_time.clone(), now);
+    fn start(&mut self, place: usize, timing: Timing, clock: WorkerClock, now: u64) -> Actor {
+        let time = VirtualTime::new(self.true_time.clone(), clock);
         let registry = SimulatedRegistry::default();
         let config = Config::new(GROUP, timing.interval()).and_then(|it| it.with_gap(timing.gap()));
         let config = config.expect("the timing of a scenario is a good one");
@@ -174,7 +175,7 @@ where
             stop,
             spins: false,
         };
-        actor.run(now);
+        actor.run(clock.at(now));
         actor
     }
 
@@ -198,13 +199,11 @@ impl Process for Actor {
     const IS_OBSERVED: bool = false;
 
     fn answer(&mut self, now: Instant, attempt: AttemptId, result: Result<Reply, Failure>) {
-        self.time.set(now);
         self.registry.answer(attempt, result);
         self.run(now);
     }
 
-    fn run(&mut self, now: Instant) {
-        self.time.set(now);
+    fn run(&mut self, _now: Instant) {
         self.time.wake_due();
         let mut polls = 0;
         while self.driver.run() | self.consumer.run() {

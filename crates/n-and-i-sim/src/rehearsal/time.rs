@@ -10,6 +10,8 @@ use std::time::Duration;
 use n_and_i::{Clock, Runtime};
 use n_and_i_core::Instant;
 
+use crate::clock::WorkerClock;
+
 /// The time that no member knows.
 #[derive(Clone, Default)]
 pub(crate) struct TrueTime(Arc<AtomicU64>);
@@ -18,13 +20,17 @@ impl TrueTime {
     pub(crate) fn set(&self, nanos: u64) {
         self.0.store(nanos, Ordering::Relaxed);
     }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A member's clock and its timers.
 #[derive(Clone)]
 pub(super) struct VirtualTime {
     true_time: TrueTime,
-    now: Arc<AtomicU64>,
+    clock: WorkerClock,
     timers: Arc<Mutex<Timers>>,
 }
 
@@ -36,21 +42,16 @@ struct Timers {
 }
 
 impl VirtualTime {
-    pub(super) fn new(true_time: TrueTime, now: Instant) -> Self {
-        let now = Arc::new(AtomicU64::new(now.as_nanos()));
-        Self { true_time, now, timers: Arc::default() }
+    pub(super) fn new(true_time: TrueTime, clock: WorkerClock) -> Self {
+        Self { true_time, clock, timers: Arc::default() }
     }
 
     pub(super) fn now(&self) -> Instant {
-        Instant::from_nanos(self.now.load(Ordering::Relaxed))
-    }
-
-    pub(super) fn set(&self, now: Instant) {
-        self.now.store(now.as_nanos(), Ordering::Relaxed);
+        self.clock.at(self.true_time.get())
     }
 
     pub(super) fn true_time(&self) -> Duration {
-        Duration::from_nanos(self.true_time.0.load(Ordering::Relaxed))
+        Duration::from_nanos(self.true_time.get())
     }
 
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {

@@ -84,8 +84,8 @@ impl<P: Program> World<P> {
         worker.stalled_until = 0;
         worker.unheard_until = 0;
         worker.inbox.clear();
-        let (timing, reading) = (worker.timing, worker.clock.at(now));
-        worker.process = Some(self.program.start(number, timing, reading));
+        let (timing, clock) = (worker.timing, worker.clock);
+        worker.process = Some(self.program.start(number, timing, clock, now));
         self.note(|| format!("worker {number} starts"));
         self.drain(number);
     }
