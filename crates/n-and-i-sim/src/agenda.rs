@@ -18,6 +18,9 @@ pub(crate) struct Agenda<E> {
     planned: u64,
     events: Slab<E>,
     wakes: Wakes,
+    /// Who was woken last, as long as its wake-up is still the first of `wakes`: most are planned
+    /// anew at once, which saves taking it out.
+    woken: Option<usize>,
 }
 
 /// What is due next.
@@ -34,6 +37,7 @@ impl<E> Agenda<E> {
             planned: 0,
             events: Slab::new(),
             wakes: Wakes { tree: vec![NEVER; 2] },
+            woken: None,
         }
     }
 
@@ -44,20 +48,25 @@ impl<E> Agenda<E> {
 
     /// Wakes the worker up at this time and not at the one planned before.
     pub(crate) fn wake_at(&mut self, worker: usize, time: u64) {
+        self.woken = self.woken.filter(|woken| *woken != worker);
         self.wakes.set(worker, time);
     }
 
     /// Wakes the worker up at this time, or at the one planned before if that is earlier.
     pub(crate) fn wake_by(&mut self, worker: usize, time: u64) {
-        self.wakes.set(worker, time.min(self.wakes.get(worker)));
+        let planned = if self.woken == Some(worker) { NEVER } else { self.wakes.get(worker) };
+        self.wake_at(worker, time.min(planned));
     }
 
     pub(crate) fn never_wake(&mut self, worker: usize) {
-        self.wakes.set(worker, NEVER);
+        self.wake_at(worker, NEVER);
     }
 
     /// Takes what is due next, and when; none if that is after `end`.
     pub(crate) fn next(&mut self, end: u64) -> Option<(u64, Due<E>)> {
+        if let Some(woken) = self.woken.take() {
+            self.wakes.set(woken, NEVER);
+        }
         let wake = self.wakes.first();
         let event = self.order.peek().map_or(NEVER, |Reverse((time, ..))| *time);
         if wake.min(event) > end {
@@ -65,7 +74,7 @@ impl<E> Agenda<E> {
         }
         if wake < event {
             let worker = self.wakes.first_worker();
-            self.wakes.set(worker, NEVER);
+            self.woken = Some(worker);
             return Some((wake, Due::Wake(worker)));
         }
         let Reverse((time, _, key)) = self.order.pop()?;

@@ -138,9 +138,8 @@ impl<P: Program> World<P> {
                 self.server.store().clear();
             }
         }
-        let owner =
-            failure.is_none() && self.claims.live(self.now).any(|claim| claim.worker == number);
-        if self.ambush.leap_and_join && owner {
+        let owns = |world: &Self| world.claims.live(world.now).any(|claim| claim.worker == number);
+        if self.ambush.leap_and_join && failure.is_none() && owns(self) {
             self.ambush.leap_and_join = false;
             let leap = self.span(0.1, 2.5) / 1_000;
             self.server.step(leap.cast_signed());
