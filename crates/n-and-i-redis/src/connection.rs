@@ -5,10 +5,13 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use n_and_i::BoxError;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
-use redis::{AsyncConnectionConfig, Client, RedisError};
+use redis::{AsyncConnectionConfig, Client};
 
-/// How long opening a connection may take at least.
+use crate::error::NotOpened;
+
+/// How long opening a connection to one server may take at least.
 const SHORTEST_LIMIT: Duration = Duration::from_secs(1);
 
 /// A connection of any kind that can be used by several calls at once.
@@ -32,19 +35,19 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared for C {
     }
 }
 
-type Opened = Result<Box<dyn Shared>, RedisError>;
+type Opened = Result<Box<dyn Shared>, NotOpened>;
 type Opening = Pin<Box<dyn Future<Output = Opened> + Send>>;
 
-/// How connections are opened, within a time limit if they know one.
+/// How connections are opened for workers with this interval.
 pub(crate) type Open = Box<dyn Fn(Duration) -> Opening + Send + Sync>;
 
 /// Opens connections from a client.
 pub(crate) fn from_client(client: Client) -> Open {
-    Box::new(move |limit| {
+    Box::new(move |interval| {
         let client = client.clone();
         Box::pin(async move {
             let config = AsyncConnectionConfig::new()
-                .set_connection_timeout(Some(limit))
+                .set_connection_timeout(Some((interval / 4).max(SHORTEST_LIMIT)))
                 // No limit on the response: the worker's own deadline rules.
                 .set_response_timeout(None);
             let opened = client.get_multiplexed_async_connection_with_config(&config).await?;
@@ -56,10 +59,12 @@ pub(crate) fn from_client(client: Client) -> Open {
 /// Opens connections to a cluster.
 #[cfg(feature = "cluster")]
 pub(crate) fn from_cluster_client(client: redis::cluster::ClusterClient) -> Open {
-    Box::new(move |limit| {
+    Box::new(move |interval| {
         let client = client.clone();
         Box::pin(async move {
-            let config = redis::cluster::ClusterConfig::new().set_connection_timeout(limit);
+            // First all nodes that the client was made with are connected to, then all that they
+            // name. Both must end within an interval though one of them does not answer.
+            let config = redis::cluster::ClusterConfig::new().set_connection_timeout(interval / 4);
             let opened = client.get_async_connection_with_config(config).await?;
             Ok(Box::new(opened) as Box<dyn Shared>)
         })
@@ -72,14 +77,14 @@ where
     F: Fn() -> O + Send + Sync + 'static,
     O: Future<Output = Result<C, E>> + Send + 'static,
     C: ConnectionLike + Clone + Send + Sync + 'static,
-    E: Into<RedisError>,
+    E: Into<BoxError>,
 {
     Box::new(move |_| {
         let opening = factory();
         Box::pin(async move {
             match opening.await {
                 Ok(opened) => Ok(Box::new(opened) as Box<dyn Shared>),
-                Err(error) => Err(error.into()),
+                Err(error) => Err(NotOpened::from(error.into())),
             }
         })
     })
@@ -101,7 +106,7 @@ struct Slot {
     opened: u64,
     /// How many attempts to open one failed, and how the last one did.
     failed: u64,
-    error: Option<RedisError>,
+    error: Option<NotOpened>,
 }
 
 impl Connections {
@@ -115,8 +120,8 @@ impl Connections {
         Self { open: None, slot: Mutex::new(slot), opening: async_lock::Mutex::new(()) }
     }
 
-    /// The connection, opened if need be. Opening it may take a quarter of the interval.
-    pub(crate) async fn get(&self, interval: Duration) -> Result<Borrowed<'_>, RedisError> {
+    /// The connection, opened if need be.
+    pub(crate) async fn get(&self, interval: Duration) -> Result<Borrowed<'_>, NotOpened> {
         if let Some(borrowed) = self.borrow() {
             return Ok(borrowed);
         }
@@ -130,7 +135,7 @@ impl Connections {
             return Err(error);
         }
         let open = self.open.as_ref().expect("the only connection is never taken out of use");
-        let opened = open((interval / 4).max(SHORTEST_LIMIT)).await;
+        let opened = open(interval).await;
         let mut slot = self.slot();
         match opened {
             Ok(connection) => {
@@ -153,7 +158,7 @@ impl Connections {
         Some(Borrowed { connections: self, connection, number: slot.opened, keep: false })
     }
 
-    fn failed_since(&self, failed: u64) -> Option<RedisError> {
+    fn failed_since(&self, failed: u64) -> Option<NotOpened> {
         let slot = self.slot();
         slot.error.clone().filter(|_| slot.failed != failed)
     }

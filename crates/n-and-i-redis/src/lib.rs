@@ -29,7 +29,8 @@
 //! # Features
 //!
 //! `tokio` (default) or `smol` choose what connections are opened on. `tokio-rustls` and
-//! `smol-rustls` add TLS; the application installs a crypto provider. Whatever else redis-rs
+//! `smol-rustls` add TLS; the application installs a crypto provider. `cluster` adds
+//! `RedisRegistry::from_cluster`. Whatever else redis-rs
 //! offers, such as native TLS, is a feature of the `redis` crate that you make the client with.
 
 #[cfg(not(any(feature = "tokio", feature = "smol")))]

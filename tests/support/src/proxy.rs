@@ -1,4 +1,4 @@
-//! A TCP proxy that loses answers.
+//! A TCP proxy that loses answers and goes silent.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,6 +14,8 @@ pub struct FaultProxy {
     port: u16,
     to_lose: Arc<AtomicU32>,
     lost: Arc<AtomicU32>,
+    /// Connections of earlier ages are silent.
+    age: Arc<AtomicU32>,
 }
 
 impl FaultProxy {
@@ -24,12 +26,14 @@ impl FaultProxy {
     pub fn start(server: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("the port").port();
-        let proxy = Self { port, to_lose: Arc::default(), lost: Arc::default() };
+        let proxy =
+            Self { port, to_lose: Arc::default(), lost: Arc::default(), age: Arc::default() };
         let (to_lose, lost) = (Arc::clone(&proxy.to_lose), Arc::clone(&proxy.lost));
+        let age = Arc::clone(&proxy.age);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { continue };
-                forward(client, server, Arc::clone(&to_lose), Arc::clone(&lost));
+                forward(client, server, Arc::clone(&to_lose), Arc::clone(&lost), &age);
             }
         });
         proxy
@@ -46,37 +50,71 @@ impl FaultProxy {
         self.to_lose.store(count, Ordering::SeqCst);
     }
 
+    /// From now on the connections that are open stay so and carry nothing, as if the other end
+    /// had gone without a word. New ones work.
+    pub fn silence(&self) {
+        self.age.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// How many were lost so far.
     pub fn lost(&self) -> u32 {
         self.lost.load(Ordering::SeqCst)
     }
 }
 
-fn forward(client: TcpStream, server: TcpStream, to_lose: Arc<AtomicU32>, lost: Arc<AtomicU32>) {
+/// What becomes of bytes on their way.
+enum Fate {
+    Passed,
+    Swallowed,
+    /// And both ends are closed.
+    Lost,
+}
+
+fn forward(
+    client: TcpStream,
+    server: TcpStream,
+    to_lose: Arc<AtomicU32>,
+    lost: Arc<AtomicU32>,
+    age: &Arc<AtomicU32>,
+) {
     let (Ok(from_client), Ok(from_server)) = (client.try_clone(), server.try_clone()) else {
         return;
     };
-    thread::spawn(move || pump(from_client, server, |_| true));
+    let opened = age.load(Ordering::SeqCst);
+    let age_there = Arc::clone(age);
+    let age_back = Arc::clone(age);
+    thread::spawn(move || {
+        pump(from_client, server, |_| {
+            let silent = age_there.load(Ordering::SeqCst) != opened;
+            if silent { Fate::Swallowed } else { Fate::Passed }
+        });
+    });
     thread::spawn(move || {
         pump(from_server, client, |answer| {
+            if age_back.load(Ordering::SeqCst) != opened {
+                return Fate::Swallowed;
+            }
             let counted = answer.windows(3).any(|bytes| bytes == b"ok ");
             let take = |left: u32| left.checked_sub(1);
             let lose_it =
                 counted && to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok();
             if lose_it {
                 lost.fetch_add(1, Ordering::SeqCst);
+                return Fate::Lost;
             }
-            !lose_it
+            Fate::Passed
         });
     });
 }
 
-/// Copies until either end closes or `pass` says no, then closes both.
-fn pump(mut from: TcpStream, mut to: TcpStream, mut pass: impl FnMut(&[u8]) -> bool) {
+/// Copies until either end closes or bytes are lost, then closes both.
+fn pump(mut from: TcpStream, mut to: TcpStream, mut fate: impl FnMut(&[u8]) -> Fate) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        if !pass(&buffer[..count]) || to.write_all(&buffer[..count]).is_err() {
-            break;
+        match fate(&buffer[..count]) {
+            Fate::Passed if to.write_all(&buffer[..count]).is_ok() => {}
+            Fate::Swallowed => {}
+            Fate::Passed | Fate::Lost => break,
         }
     }
     // They may be closed already.

@@ -122,6 +122,16 @@ impl RedisServer {
         eventually("the server comes back", || self.launch().then_some(()));
     }
 
+    /// Starts the killed server again, this time with more options, and does not wait until it has
+    /// loaded what it finds in its directory.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn restart_loading(&mut self, options: &[&str]) {
+        self.kill();
+        eventually("the server comes back", || self.launch_with(options, false).then_some(()));
+    }
+
     /// Suspends the server with SIGSTOP: connections stay open, nothing is answered.
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
@@ -139,12 +149,18 @@ impl RedisServer {
 
     /// Whether the server came up.
     fn launch(&mut self) -> bool {
+        self.launch_with(&[], true)
+    }
+
+    /// Whether the server came up, with more options, and has `loaded` if so.
+    fn launch_with(&mut self, options: &[&str], loaded: bool) -> bool {
         let log = std::fs::File::create(self.log_file()).expect("a log file");
         let child = Command::new(program())
             .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
             .args(["--save", "", "--appendonly", "no"])
             .args(["--dir".as_ref(), self.directory.path()])
             .args(&self.options)
+            .args(options)
             .stdin(Stdio::null())
             .stdout(log)
             .spawn();
@@ -156,7 +172,9 @@ impl RedisServer {
             match self.try_command::<String>(&["PING"]) {
                 Ok(_) => Some(true),
                 // Up, if only to refuse: no password was given, or it is still loading.
-                Err(error) if error.code().is_some_and(|code| code != "LOADING") => Some(true),
+                Err(error) if error.code().is_some_and(|code| !loaded || code != "LOADING") => {
+                    Some(true)
+                }
                 Err(_) => None,
             }
         });
@@ -182,16 +200,16 @@ impl Drop for RedisServer {
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     listener.local_addr().expect("the port").port()
 }
 
-fn program() -> OsString {
+pub(crate) fn program() -> OsString {
     env::var_os("REDIS_SERVER").unwrap_or_else(|| "redis-server".into())
 }
 
-fn no_server() -> String {
+pub(crate) fn no_server() -> String {
     format!(
         "cannot run {}: install Redis 6.2 or later (tests/run does so through the system's \
          package manager), or set REDIS_SERVER to the path of a redis-server",

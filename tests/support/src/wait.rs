@@ -25,6 +25,7 @@ pub fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T 
 ///
 /// # Panics
 /// With `what` if that takes longer than a minute.
+#[cfg(feature = "tokio")]
 pub async fn eventually_async<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -1,0 +1,102 @@
+//! Where a server is and how to talk to it, and the clients' words for that.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fred::types::RespVersion;
+use fred::types::config::{Config as FredConfig, ServerConfig, TlsConfig};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+/// An address with all that a client needs to know.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Where.
+    pub address: Address,
+    /// Name and password.
+    pub user: Option<(&'static str, &'static str)>,
+    /// Whether to speak RESP3.
+    pub resp3: bool,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug)]
+pub enum Address {
+    /// A port of 127.0.0.1.
+    Tcp(u16),
+    /// The same with TLS, with a certificate of this authority, in PEM.
+    Tls(u16, String),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl Endpoint {
+    /// A port of 127.0.0.1, with the clients' defaults.
+    pub fn tcp(port: u16) -> Self {
+        Self { address: Address::Tcp(port), user: None, resp3: false }
+    }
+
+    /// A client of redis-rs.
+    ///
+    /// # Panics
+    /// Never: the address is well-formed.
+    pub fn redis(&self) -> redis::Client {
+        let user = self.user.map_or_else(String::new, |(name, pass)| format!("{name}:{pass}@"));
+        let protocol = if self.resp3 { "resp3" } else { "resp2" };
+        let opened = match &self.address {
+            Address::Tcp(port) => {
+                redis::Client::open(format!("redis://{user}127.0.0.1:{port}/?protocol={protocol}"))
+            }
+            Address::Tls(port, authority) => redis::Client::build_with_tls(
+                format!("rediss://{user}127.0.0.1:{port}/?protocol={protocol}"),
+                redis::TlsCertificates {
+                    client_tls: None,
+                    root_cert: Some(authority.clone().into_bytes()),
+                },
+            ),
+            Address::Unix(path) => {
+                let path = path.display();
+                redis::Client::open(format!("redis+unix://{path}?protocol={protocol}"))
+            }
+        };
+        opened.expect("a well-formed address")
+    }
+
+    /// What clients of fred are made with.
+    ///
+    /// # Panics
+    /// Never: the certificate is well-formed.
+    pub fn fred(&self) -> FredConfig {
+        let server = match &self.address {
+            Address::Tcp(port) | Address::Tls(port, _) => {
+                ServerConfig::new_centralized("127.0.0.1", *port)
+            }
+            Address::Unix(path) => ServerConfig::new_unix_socket(path),
+        };
+        let tls = match &self.address {
+            Address::Tls(_, authority) => Some(trusting(authority)),
+            Address::Tcp(_) | Address::Unix(_) => None,
+        };
+        FredConfig {
+            server,
+            tls,
+            username: self.user.map(|(name, _)| name.to_owned()),
+            password: self.user.map(|(_, password)| password.to_owned()),
+            version: if self.resp3 { RespVersion::RESP3 } else { RespVersion::RESP2 },
+            ..FredConfig::default()
+        }
+    }
+}
+
+fn trusting(authority: &str) -> TlsConfig {
+    let certificate = CertificateDer::from_pem_slice(authority.as_bytes()).expect("a certificate");
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate).expect("a certificate of an authority");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("what ring supports")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.into()
+}
