@@ -25,15 +25,13 @@ const UNLIMITED: std::time::Duration = std::time::Duration::from_secs(100 * 365 
 /// registration, after anything that leaves its state in doubt: an I/O error, a registration
 /// that was abandoned, an answer that says that the server is no longer the right one or does
 /// not know the user any more. So the worker goes on as soon as the server does, whatever
-/// happened: restart, fail-over behind the same address, a peer that went silent.
+/// happened: restart, fail-over behind the same address, a peer that went silent. Only
+/// [`from_shared`](Self::from_shared) recovers from less.
 ///
 /// A connection that was closed while it was idle is replaced in the same registration. One that
 /// a NAT or a balancer forgot without a word is noticed only when a registration hangs: where
 /// that happens sooner than the interval, make the client with a TCP keepalive
 /// (`redis::io::tcp::TcpSettings::set_keepalive`).
-///
-/// Opening may take a quarter of the interval, but at least a second. A TLS connection takes a while, since
-/// the client reads the system's certificates each time.
 ///
 /// A response has no time limit of its own; the worker gives a registration up after one
 /// interval.
@@ -45,7 +43,9 @@ pub struct RedisRegistry {
 impl RedisRegistry {
     /// Registers through connections that are opened from `client`. Nothing is sent yet.
     ///
-    /// The way to register in one server, or in what a balancer makes look like one.
+    /// The way to register in one server, or in what a balancer makes look like one. Opening a
+    /// connection may take a quarter of the interval, but at least a second. TLS takes a while, since
+    /// the client reads the system's certificates each time.
     pub fn from_client(client: redis::Client) -> Self {
         Self::new(Connections::new(connection::from_client(client)))
     }
@@ -55,8 +55,11 @@ impl RedisRegistry {
     ///
     /// A connection that it gave is used by all clones of the registry until it is in doubt, as
     /// described [above](RedisRegistry); only then the factory is asked for another. So the worker
-    /// recovers from what the factory recovers from, as soon as it does. It is asked by
-    /// one worker at a time, and the others wait; one that takes longer than the interval is
+    /// recovers from what the factory recovers from, as soon as it does. Measured with redis-rs's
+    /// `SentinelClient`, workers owned again within three intervals of the sentinels' agreement on
+    /// a new primary that takes writes; with a password that changed, three intervals after the factory knew it.
+    ///
+    /// It is asked by one worker at a time, and the others wait; one that takes longer than the interval is
     /// dropped and asked anew, so it should give up sooner. Have the connection wait for answers without a
     /// limit of its own (`AsyncConnectionConfig::set_response_timeout(None)`): the worker's
     /// deadline rules.
@@ -121,7 +124,7 @@ impl RedisRegistry {
     ///
     /// A group's keys share one slot, so one node counts the whole group. What a replica that takes
     /// over may have lost is not rested on. From when there was a node again that served the slot, workers owned
-    /// again after two to four intervals, measured with three workers on Redis 7.0, when
+    /// again after two to five intervals, measured with three workers on Redis 7.0, when
     /// a primary was killed or went silent and a replica took over, when they changed places in
     /// agreement, when the cluster was down, and when replies were lost.
     ///

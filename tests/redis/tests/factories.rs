@@ -1,7 +1,7 @@
 //! Connections that the application opens: what it can write, and what it recovers from.
 
 use std::io;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use n_and_i::{BoxError, Config, RegistrationError, Registry, Request, Stamp};
@@ -9,31 +9,40 @@ use n_and_i_redis::RedisRegistry;
 use n_and_i_test_support::{FaultProxy, RedisServer, Scene, eventually_async};
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
 
+/// In how many intervals a group owns again: two to five, and more only while the machine stalls.
+const SOON: u64 = 15;
+
 async fn register(registry: &RedisRegistry) -> Result<u32, RegistrationError> {
     let config = Config::new("by-hand", Duration::from_secs(5)).unwrap();
     let request = Request::new(&config, Stamp::from_u128(1), None);
     registry.register(request).await.map(|registered| registered.reply.index)
 }
 
-/// For closures that capture nothing.
-static SERVER: LazyLock<RedisServer> = LazyLock::new(RedisServer::start);
-
-async fn connection() -> redis::RedisResult<MultiplexedConnection> {
-    SERVER.client().get_multiplexed_async_connection().await
-}
-
 #[tokio::test]
 async fn a_factory_is_any_function_that_gives_a_future() {
-    let client = SERVER.client();
+    /// For closures that capture nothing.
+    static CLIENT: OnceLock<redis::Client> = OnceLock::new();
+
+    fn client() -> redis::Client {
+        CLIENT.get().expect("the test set it").clone()
+    }
+
+    async fn connection() -> redis::RedisResult<MultiplexedConnection> {
+        client().get_multiplexed_async_connection().await
+    }
+
+    let server = RedisServer::start();
+    CLIENT.set(server.client()).unwrap();
+    let own = server.client();
     let registries = [
         RedisRegistry::from_factory(connection),
         RedisRegistry::from_factory(|| async { connection().await }),
         RedisRegistry::from_factory(async || connection().await),
         RedisRegistry::from_factory(move || {
-            let client = client.clone();
+            let client = own.clone();
             async move { client.get_multiplexed_async_connection().await }
         }),
-        RedisRegistry::from_factory(|| async { SERVER.client().get_connection_manager().await }),
+        RedisRegistry::from_factory(|| async { client().get_connection_manager().await }),
     ];
     for registry in registries {
         register(&registry).await.unwrap();
@@ -47,10 +56,7 @@ async fn errors_of_any_type_are_reported() {
         RedisRegistry::from_factory(async || Failed::Err("no password today")),
         RedisRegistry::from_factory(async || Failed::Err("no password today".to_owned())),
         RedisRegistry::from_factory(async || Failed::Err(io::Error::other("no password today"))),
-        RedisRegistry::from_factory(async || {
-            Err::<(), _>(io::Error::other("no password today"))?;
-            Ok::<_, BoxError>(connection().await?)
-        }),
+        RedisRegistry::from_factory(async || Failed::Err(BoxError::from("no password today"))),
     ];
     for registry in registries {
         let error = register(&registry).await.unwrap_err();
@@ -58,9 +64,11 @@ async fn errors_of_any_type_are_reported() {
         assert_eq!(cause.to_string(), "no password today");
     }
     // The client's own are told apart, in a box too.
-    let wrong = || async {
-        let client = redis::Client::open(format!("redis://:wrong@127.0.0.1:{}", SERVER.port()))?;
-        Ok::<_, BoxError>(client.get_multiplexed_async_connection().await?)
+    let server = RedisServer::start();
+    let url = format!("redis://:wrong@127.0.0.1:{}", server.port());
+    let wrong = move || {
+        let client = redis::Client::open(url.as_str());
+        async move { Ok::<_, BoxError>(client?.get_multiplexed_async_connection().await?) }
     };
     let error = register(&RedisRegistry::from_factory(wrong)).await.unwrap_err();
     assert!(matches!(error, RegistrationError::Configuration(_)), "{error:?}");
@@ -97,7 +105,7 @@ async fn a_factory_that_reads_the_present_password_survives_its_change() {
         scene.group.idle(worker).await;
     }
     *present.lock().unwrap() = "second";
-    scene.owns_again("password changed", changed, &server, 6).await;
+    scene.owns_again("password changed", changed, &server, SOON).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

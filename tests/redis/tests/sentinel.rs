@@ -9,10 +9,13 @@ use redis::AsyncConnectionConfig;
 use redis::sentinel::{SentinelClient, SentinelServerType};
 use tokio::sync::Mutex;
 
+/// In how many intervals a group owns again: two to five, and more only while the machine stalls.
+const SOON: u64 = 15;
+
 /// As an application would write it.
 fn registry(sentinels: Vec<String>, name: &str) -> redis::RedisResult<RedisRegistry> {
     let primary = SentinelServerType::Master;
-    let client = SentinelClient::build(sentinels, name.to_owned(), None, primary)?;
+    let client = SentinelClient::build(sentinels, name, None, primary)?;
     let client = Arc::new(Mutex::new(client));
     Ok(RedisRegistry::from_factory(move || {
         let client = Arc::clone(&client);
@@ -36,7 +39,7 @@ async fn a_killed_primary_is_replaced_and_comes_back_as_a_replica() {
     let promoted = setup.failed_over(0);
     // It refuses to write until the other replica follows it.
     setup.has_replicas(1);
-    scene.owns_again("primary killed", killed, setup.server(promoted), 6).await;
+    scene.owns_again("primary killed", killed, setup.server(promoted), SOON).await;
 
     setup.server_mut(0).restart();
     let restarted = scene.present_interval(setup.server(promoted));
@@ -55,7 +58,7 @@ async fn a_silent_primary_is_replaced_and_comes_back_without_ghosts() {
     scene.fails_with("given up").await;
     let promoted = setup.failed_over(0);
     setup.has_replicas(1);
-    scene.owns_again("primary silent", suspended, setup.server(promoted), 6).await;
+    scene.owns_again("primary silent", suspended, setup.server(promoted), SOON).await;
 
     setup.server(0).resume();
     let resumed = scene.present_interval(setup.server(promoted));
@@ -72,7 +75,7 @@ async fn a_primary_that_was_replaced_while_it_was_well_is_left() {
     setup.fail_over();
     let promoted = setup.failed_over(0);
     setup.has_replicas(1);
-    scene.owns_again("primary replaced", replaced, setup.server(promoted), 6).await;
+    scene.owns_again("primary replaced", replaced, setup.server(promoted), SOON).await;
     setup.has_replicas(2);
     let interval = scene.present_interval(setup.server(promoted));
     scene.no_ghosts(setup.server(promoted), interval).await;

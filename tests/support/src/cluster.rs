@@ -160,7 +160,8 @@ impl RedisCluster {
         self.nodes[number].live = true;
     }
 
-    /// Has the replica take over from its live primary, in agreement with it.
+    /// Has the replica take over from its live primary, in agreement with it. Returns when all
+    /// know.
     ///
     /// # Panics
     /// If that takes too long.
@@ -168,7 +169,9 @@ impl RedisCluster {
         self.node(replica).command::<String>(&["CLUSTER", "FAILOVER"]);
         eventually("the replica is promoted", || {
             let role: Vec<redis::Value> = self.node(replica).command(&["ROLE"]);
-            (role[0] == redis::Value::BulkString(b"master".to_vec())).then_some(())
+            let promoted = role[0] == redis::Value::BulkString(b"master".to_vec());
+            // The old primary may go on for a while.
+            (promoted && self.agrees()).then_some(())
         });
     }
 

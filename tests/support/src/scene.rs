@@ -90,8 +90,12 @@ impl Scene {
             let lease = self.group.owns_after(worker, broken).await;
             let took = lease.stage().saturating_sub(repaired);
             println!("{what}: worker {worker} owned again after {took} intervals");
+            let steps = self.events("server clock stepped").len();
             let errors = self.errors("");
-            assert!(took <= limit, "{what}: {took} intervals, worker {worker}: {errors:#?}");
+            assert!(
+                took <= limit,
+                "{what}: {took} intervals, worker {worker}, {steps} clock steps, {errors:#?}"
+            );
         }
         self.group.settled().await;
         self.group.check();
