@@ -50,10 +50,27 @@ pub(crate) fn from_client(client: Client) -> Open {
                 .set_connection_timeout(Some((interval / 4).max(SHORTEST_LIMIT)))
                 // No limit on the response: the worker's own deadline rules.
                 .set_response_timeout(None);
-            let opened = client.get_multiplexed_async_connection_with_config(&config).await?;
-            Ok(Box::new(opened) as Box<dyn Shared>)
+            #[cfg(not(feature = "smol"))]
+            needs_tokio()?;
+            match client.get_multiplexed_async_connection_with_config(&config).await {
+                Ok(opened) => Ok(Box::new(opened) as Box<dyn Shared>),
+                Err(error) => Err(NotOpened::at(client.get_connection_info().addr(), error)),
+            }
         })
     })
+}
+
+/// A client that knows only Tokio would panic elsewhere.
+#[cfg(not(feature = "smol"))]
+fn needs_tokio() -> Result<(), redis::RedisError> {
+    if tokio::runtime::Handle::try_current().is_err() {
+        return Err(redis::RedisError::from((
+            redis::ErrorKind::InvalidClientConfig,
+            "no Tokio runtime is current",
+            "run the worker on Tokio, or enable the feature `smol` of n-and-i-redis".to_owned(),
+        )));
+    }
+    Ok(())
 }
 
 /// Opens connections to a cluster.
@@ -65,6 +82,8 @@ pub(crate) fn from_cluster_client(client: redis::cluster::ClusterClient) -> Open
             // First all nodes that the client was made with are connected to, then all that they
             // name. Both must end within an interval though one of them does not answer.
             let config = redis::cluster::ClusterConfig::new().set_connection_timeout(interval / 4);
+            #[cfg(not(feature = "smol"))]
+            needs_tokio()?;
             let opened = client.get_async_connection_with_config(config).await?;
             Ok(Box::new(opened) as Box<dyn Shared>)
         })

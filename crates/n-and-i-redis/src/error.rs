@@ -10,7 +10,15 @@ use redis::{ErrorKind, RedisError};
 #[derive(Clone)]
 pub(crate) enum NotOpened {
     Client(RedisError),
+    /// The client's error with the server's address.
+    At(Arc<str>, RedisError),
     Application(Arc<dyn Error + Send + Sync>),
+}
+
+impl NotOpened {
+    pub(crate) fn at(address: &redis::ConnectionAddr, error: RedisError) -> Self {
+        Self::At(address.to_string().into(), error)
+    }
 }
 
 impl From<RedisError> for NotOpened {
@@ -32,6 +40,13 @@ impl From<NotOpened> for RegistrationError {
     fn from(error: NotOpened) -> Self {
         match error {
             NotOpened::Client(error) => while_connecting(error),
+            NotOpened::At(address, error) => {
+                let located = BoxError::from(format!("{address}: {error}"));
+                match while_connecting(error) {
+                    Self::Configuration(_) => Self::Configuration(located),
+                    _ => Self::NotExecuted(located),
+                }
+            }
             NotOpened::Application(error) => Self::NotExecuted(error.into()),
         }
     }

@@ -28,7 +28,9 @@
 //!
 //! # Features
 //!
-//! `tokio` (default) or `smol` choose what connections are opened on. `tokio-rustls` and
+//! `tokio` (default) or `smol` choose what connections are opened on. With both, it is Tokio wherever
+//! a Tokio runtime is current and smol elsewhere; `redis::aio::prefer_smol()`, called first in `main`,
+//! makes it smol everywhere. `tokio-rustls` and
 //! `smol-rustls` add TLS; the application installs a crypto provider. `cluster` adds
 //! `RedisRegistry::from_cluster`. Whatever else redis-rs
 //! offers, such as native TLS, is a feature of the `redis` crate that you make the client with.

@@ -248,3 +248,23 @@ impl Call {
 fn is_no_script(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }
+
+#[cfg(all(test, feature = "tokio", not(feature = "smol")))]
+mod tests {
+    use std::time::Duration;
+
+    use n_and_i::{Config, Stamp};
+
+    use super::*;
+
+    #[test]
+    fn outside_tokio_the_error_says_what_to_do() {
+        let registry = RedisRegistry::from_client(redis::Client::open("redis://[::1]:1").unwrap());
+        let config = Config::new("elsewhere", Duration::from_secs(1)).unwrap();
+        let request = Request::new(&config, Stamp::from_u128(1), None);
+        let error = futures_lite::future::block_on(registry.register(request)).unwrap_err();
+        let RegistrationError::Configuration(cause) = error else { panic!("{error:?}") };
+        let text = cause.to_string();
+        assert!(text.contains("no Tokio runtime") && text.contains("feature `smol`"), "{text}");
+    }
+}
