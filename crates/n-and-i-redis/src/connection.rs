@@ -1,8 +1,10 @@
 //! One shared connection that is given up as soon as it is in doubt.
 
 use std::any::Any;
+use std::future::{poll_fn, ready};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use n_and_i::BoxError;
@@ -18,11 +20,8 @@ const SHORTEST_LIMIT: Duration = Duration::from_secs(1);
 pub(crate) trait Shared: ConnectionLike + Send + Sync {
     fn share(&self) -> Box<dyn Shared>;
 
-    /// Whether a command that fails with an I/O error when it is first polled was not sent.
-    ///
-    /// A multiplexed connection hands it to its task in the first poll, which fails only if
-    /// that task has ended, as it does when the connection is closed. Of others this is not known.
-    fn fails_unsent(&self) -> bool;
+    /// Whether it is known to be closed, as by a server or a balancer that dislikes idleness.
+    fn is_closed(&mut self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared for C {
@@ -30,8 +29,21 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared for C {
         Box::new(self.clone())
     }
 
-    fn fails_unsent(&self) -> bool {
-        (self as &dyn Any).is::<MultiplexedConnection>()
+    /// A multiplexed connection hands a command to its task when it is first polled, and fails there
+    /// if the task has ended. A command that is dropped then is mostly not sent, so it is one that
+    /// does not matter. Whether the failure means that is not to be told from one command alone: within a
+    /// single poll the task may as well have sent it and lost the connection. Of other kinds of
+    /// connection nothing is known.
+    fn is_closed(&mut self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        if !(self as &dyn Any).is::<MultiplexedConnection>() {
+            return Box::pin(ready(false));
+        }
+        Box::pin(async {
+            let ping = redis::cmd("PING");
+            let mut answer = self.req_packed_command(&ping);
+            let first = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
+            matches!(first, Poll::Ready(Err(error)) if error.is_io_error())
+        })
     }
 }
 

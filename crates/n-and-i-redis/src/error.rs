@@ -53,7 +53,7 @@ impl From<NotOpened> for RegistrationError {
 }
 
 /// The connection could not be opened, so nothing was sent.
-pub(crate) fn while_connecting(error: RedisError) -> RegistrationError {
+fn while_connecting(error: RedisError) -> RegistrationError {
     match error.kind() {
         ErrorKind::AuthenticationFailed
         | ErrorKind::InvalidClientConfig

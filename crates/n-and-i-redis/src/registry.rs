@@ -1,10 +1,7 @@
 //! The registry: one round trip for a registration.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use n_and_i::counters::{self, SCRIPT, SCRIPT_SHA1};
 use n_and_i::{BoxError, Registered, RegistrationError, Registry, Request};
@@ -155,15 +152,13 @@ impl RedisRegistry {
         let interval = request.config().interval();
         let call = Call::new(&request);
         let mut borrowed = self.connections.get(interval).await?;
-        let mut result = call.run("EVALSHA", SCRIPT_SHA1, borrowed.connection()).await;
-        if let Err(Unanswered { submitted: false, .. }) = result {
-            // Closed while nobody used it, by a server or a balancer that dislikes idleness.
+        if borrowed.connection().is_closed().await {
             drop(borrowed);
             borrowed = self.connections.get(interval).await?;
-            result = call.run("EVALSHA", SCRIPT_SHA1, borrowed.connection()).await;
         }
+        let mut result = call.run("EVALSHA", SCRIPT_SHA1, borrowed.connection()).await;
         let mut loaded = false;
-        if result.as_ref().is_err_and(|unanswered| is_no_script(&unanswered.error)) {
+        if result.as_ref().is_err_and(is_no_script) {
             loaded = true;
             result = call.run("EVAL", SCRIPT, borrowed.connection()).await;
         }
@@ -173,15 +168,11 @@ impl RedisRegistry {
                 let registered = counters::parse(request.config(), &answer)?;
                 Ok(if loaded { registered.with_script_loaded(SCRIPT_SHA1) } else { registered })
             }
-            Err(Unanswered { error, submitted }) => {
+            Err(error) => {
                 if error::leaves_connection_usable(&error) {
                     borrowed.keep();
                 }
-                Err(if submitted {
-                    error::after_sending(error)
-                } else {
-                    error::while_connecting(error)
-                })
+                Err(error::after_sending(error))
             }
         }
     }
@@ -212,12 +203,6 @@ struct Call {
     arguments: [String; 3],
 }
 
-/// A call that failed. Unless it was `submitted` nothing can have been sent.
-struct Unanswered {
-    error: RedisError,
-    submitted: bool,
-}
-
 impl Call {
     fn new(request: &Request<'_>) -> Self {
         Self { key: counters::guard_key(request.config()), arguments: counters::arguments(request) }
@@ -228,20 +213,12 @@ impl Call {
         command: &str,
         script: &str,
         connection: &mut dyn Shared,
-    ) -> Result<String, Unanswered> {
+    ) -> Result<String, RedisError> {
         let mut command = redis::cmd(command);
         command.arg(script).arg(1).arg(&self.key).arg(&self.arguments);
-        let fails_unsent = connection.fails_unsent();
-        let mut answer = pin!(connection.req_packed_command(&command));
-        let first = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
-        let (result, submitted) = match first {
-            Poll::Ready(Err(error)) if error.is_io_error() => (Err(error), !fails_unsent),
-            Poll::Ready(result) => (result, true),
-            Poll::Pending => (answer.await, true),
-        };
+        let answer = connection.req_packed_command(&command).await?;
         // A cluster's connection hands some errors of the server over as values.
-        let result = result.and_then(|value| Ok(redis::from_redis_value(value.extract_error()?)?));
-        result.map_err(|error| Unanswered { error, submitted })
+        Ok(redis::from_redis_value(answer.extract_error()?)?)
     }
 }
 

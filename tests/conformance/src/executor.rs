@@ -102,10 +102,18 @@ impl Executor {
     /// # Panics
     /// If that takes longer than a minute, or if the future panics.
     pub fn run<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> T {
+        self.begin(future).wait()
+    }
+
+    /// Begins to run the future.
+    pub fn begin<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Begun<T> {
         let (sender, receiver) = mpsc::channel();
         // Nobody listens any more after the limit.
         self.detach(async move { drop(sender.send(future.await)) });
-        receiver.recv_timeout(LIMIT).expect("the future completes")
+        Begun(receiver)
     }
 
     /// A worker joins, as the runtime's adapter has it.
@@ -121,6 +129,20 @@ impl Executor {
             (Runtime::Smol, _) => n_and_i_smol::discover(registry, config),
             (_, None) => n_and_i_async_std::discover(registry, config),
         }
+    }
+}
+
+/// What will be the result of a future.
+#[derive(Debug)]
+pub struct Begun<T>(mpsc::Receiver<T>);
+
+impl<T> Begun<T> {
+    /// Waits for it.
+    ///
+    /// # Panics
+    /// If that takes longer than a minute, or if the future panicked.
+    pub fn wait(self) -> T {
+        self.0.recv_timeout(LIMIT).expect("the future completes")
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod endpoint;
 pub mod executor;
 pub mod membership;
+pub mod one_server;
 pub mod probe;
 pub mod registry;
 pub mod row;

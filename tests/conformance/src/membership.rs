@@ -6,8 +6,8 @@ use n_and_i::Config;
 use n_and_i_test_support::Members;
 
 use crate::executor::{Executor, Token};
+use crate::one_server::OneServer;
 use crate::registry::AnyRegistry;
-use crate::site::Site;
 use crate::subject::{Client, Subject};
 use crate::workers::join_one;
 
@@ -48,7 +48,7 @@ impl Group {
     ///
     /// # Panics
     /// Never: the name is a good one.
-    pub fn new(subjects: &[Subject], site: Option<&Site>) -> Self {
+    pub fn new(subjects: &[Subject], site: Option<&OneServer>) -> Self {
         let start = |subject: &Subject| {
             let executor = Executor::start(subject.runtime);
             let registry = match site {
@@ -72,6 +72,9 @@ impl Group {
     }
 
     /// The first leaves in order.
+    ///
+    /// # Panics
+    /// If it ends with a lease.
     pub fn leave(&mut self) {
         let seen = self.members.leave(0);
         assert!(seen.last().is_some_and(Result::is_err), "ends with a lease: {seen:?}");
@@ -96,7 +99,7 @@ impl Membership {
     /// # Panics
     /// If the group does not settle or was not exclusive.
     pub fn run(&self, subject: &Subject) {
-        let site = (subject.client != Client::Memory).then(|| Site::new(&[]));
+        let site = (subject.client != Client::Memory).then(|| OneServer::new(&[]));
         let mut group = Group::new(&[*subject], site.as_ref());
         for _ in 0..WORKERS {
             group.join();
@@ -113,7 +116,7 @@ impl Membership {
 /// # Panics
 /// If it does not.
 pub fn together(subjects: &[Subject]) {
-    let mut site = Site::new(&[]);
+    let mut site = OneServer::new(&[]);
     let mut group = Group::new(subjects, Some(&site));
     for _ in subjects {
         group.join();

@@ -8,11 +8,11 @@ use n_and_i::{BootClock, Clock, Config, Instant, RegistrationError, Registry, Re
 use n_and_i::{Reply, ServerTime, Stamp};
 use n_and_i_core::Failure;
 
-use crate::executor::Executor;
+use crate::executor::{Begun, Executor};
 use crate::registry::{AnyRegistry, Outcome};
 use crate::row::{Back, Class, Row, USUAL};
+use crate::site::Site;
 use crate::subject::Subject;
-use crate::workers;
 
 /// How long a call is waited for, as by a worker of a group with this interval. The server keeps
 /// counters three times as long.
@@ -27,29 +27,33 @@ const IN_VAIN: u32 = 5;
 ///
 /// # Errors
 /// If that is something else, with all that was seen.
-pub fn probe(row: &Row, subject: &Subject) -> Result<(), String> {
+///
+/// # Panics
+/// If more was executed than can be, which is never the machine's fault. If a server does not start or a
+/// call's task panics.
+pub fn probe<S: Site>(row: &Row<S>, subject: &Subject) -> Result<(), String> {
     let (expected, _) = row.expected_of(subject);
     let executor = Executor::start(subject.runtime);
     let config = |name| Config::new(name, INTERVAL).expect("a good name");
     let mut site = (row.set_up)();
-    site.group = config("probe");
+    site.look_at(config("probe"));
     let mut registry = None;
     let mut time = None;
     if !row.made_while_broken {
-        let made = subject.connect(&site.endpoint, &executor);
+        let made = subject.connect(site.endpoint(), &executor);
         let reply = first_success(&made, &config("before"), TRIES, &executor);
         time = Some(Time::of(&reply.ok_or("the whole server cannot be registered in")?));
         registry = Some(made);
     }
     (row.break_it)(&mut site);
-    let registry = registry.unwrap_or_else(|| subject.connect(&site.endpoint, &executor));
+    let registry = registry.unwrap_or_else(|| subject.connect(site.endpoint(), &executor));
 
     let broken = BootClock.now();
-    let mut seen = Vec::new();
-    for _ in 0..row.calls {
-        let not_after = time.as_ref().map(Time::limit);
-        seen.push(Seen::of(&call(&registry, &site.group, not_after, &executor)));
-    }
+    let time = time.filter(|_| row.limited);
+    let not_after = time.as_ref().map(Time::limit);
+    let begin = |_| call(&registry, site.group(), not_after, &executor);
+    let calls: Vec<_> = (0..row.calls).map(begin).collect();
+    let seen: Vec<_> = calls.into_iter().map(|call| Seen::of(call.wait().as_ref())).collect();
     if let Some(time) = &time
         && seen.iter().any(|seen| matches!(seen.class, Class::GivenUp | Class::Unknown))
     {
@@ -61,7 +65,7 @@ pub fn probe(row: &Row, subject: &Subject) -> Result<(), String> {
     }
     if row.lasts > USUAL {
         let since = BootClock.now().saturating_duration_since(broken);
-        thread::sleep((row.lasts * workers::INTERVAL).saturating_sub(since));
+        thread::sleep((row.lasts * row.interval).saturating_sub(since));
     }
     (row.repair)(&mut site);
     let mut counters = BTreeMap::new();
@@ -72,6 +76,8 @@ pub fn probe(row: &Row, subject: &Subject) -> Result<(), String> {
     site.read_counters(&mut counters);
 
     let executions: u32 = counters.values().sum();
+    let most = expected.outcomes.iter().map(|(_, executions)| *executions).max();
+    assert!(Some(executions) <= most, "executed {executions} times: {seen:#?}");
     let outcome = (seen[0].class, executions);
     if !expected.outcomes.contains(&outcome) {
         return Err(format!("{outcome:?} is none of {:?}: {seen:#?}", expected.outcomes));
@@ -96,7 +102,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(outcome: &Option<Outcome>) -> Self {
+    fn of(outcome: Option<&Outcome>) -> Self {
         let class = match outcome {
             None => Class::GivenUp,
             Some(Ok(_)) => Class::Succeeds,
@@ -148,10 +154,10 @@ fn call(
     config: &Config,
     not_after: Option<ServerTime>,
     executor: &Executor,
-) -> Option<Outcome> {
+) -> Begun<Option<Outcome>> {
     let (registry, config) = (registry.clone(), config.clone());
     let limit = executor.runtime().sleep(config.interval());
-    executor.run(async move {
+    executor.begin(async move {
         let request = Request::new(&config, Stamp::from_u128(1), not_after);
         let answer = async { Some(registry.register(request).await) };
         let given_up = async {
@@ -169,7 +175,7 @@ fn first_success(
     executor: &Executor,
 ) -> Option<Reply> {
     for _ in 0..tries {
-        if let Some(Ok(registered)) = call(registry, config, None, executor) {
+        if let Some(Ok(registered)) = call(registry, config, None, executor).wait() {
             return Some(registered.reply);
         }
         thread::sleep(Duration::from_millis(20));

@@ -1,27 +1,32 @@
 //! A fault, and what is expected of whoever meets it.
 
-use crate::site::Site;
+use std::time::Duration;
+
 use crate::subject::{Client, Subject};
 
 /// A fault.
 #[derive(Debug)]
-pub struct Row {
+pub struct Row<S> {
     /// What it is called, in the table and in the names of tests.
     pub name: &'static str,
     /// What is done to the server.
     pub fault: &'static str,
     /// Starts a server.
-    pub set_up: fn() -> Site,
+    pub set_up: fn() -> S,
     /// Breaks it.
-    pub break_it: fn(&mut Site),
+    pub break_it: fn(&mut S),
     /// Repairs it.
-    pub repair: fn(&mut Site),
+    pub repair: fn(&mut S),
     /// Whether the clients are made only once it is broken.
     pub made_while_broken: bool,
+    /// The interval of the group of workers.
+    pub interval: Duration,
     /// How many intervals it stays broken, at least.
     pub lasts: u32,
-    /// How many calls are made while it is broken, one after the other.
+    /// How many calls are made while it is broken, all at once.
     pub calls: u32,
+    /// Whether the calls tell the server when they will be given up.
+    pub limited: bool,
     /// The norm.
     pub expected: Expected,
     /// Where the norm is not met.
@@ -31,7 +36,7 @@ pub struct Row {
 /// What is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Expected {
-    /// What becomes of the first call made while the server is broken, and how many registrations all
+    /// What becomes of the first call that is made while the server is broken, and how many registrations all
     /// calls together come to by the server's own count. Any of these.
     pub outcomes: &'static [(Class, u32)],
     /// What becomes of the leases of a settled group.
@@ -86,17 +91,20 @@ pub struct Deviation {
     pub reason: &'static str,
 }
 
+/// The interval of groups, unless a row says otherwise.
+const INTERVAL: Duration = Duration::from_millis(250);
+
 /// How many intervals faults last at least, unless a row says otherwise.
 pub const USUAL: u32 = 6;
 
-impl Row {
+impl<S> Row<S> {
     /// A fault that clients meet after they were used before, with one call.
     pub fn new(
         name: &'static str,
         fault: &'static str,
-        set_up: fn() -> Site,
-        break_it: fn(&mut Site),
-        repair: fn(&mut Site),
+        set_up: fn() -> S,
+        break_it: fn(&mut S),
+        repair: fn(&mut S),
         expected: Expected,
     ) -> Self {
         Self {
@@ -106,8 +114,10 @@ impl Row {
             break_it,
             repair,
             made_while_broken: false,
+            interval: INTERVAL,
             lasts: USUAL,
             calls: 1,
+            limited: true,
             expected,
             deviations: Vec::new(),
         }
@@ -117,6 +127,19 @@ impl Row {
     #[must_use]
     pub fn calls(self, calls: u32) -> Self {
         Self { calls, ..self }
+    }
+
+    /// With calls that do not tell when they will be given up, as of a worker that does not know the server's
+    /// time yet.
+    #[must_use]
+    pub fn unlimited(self) -> Self {
+        Self { limited: false, ..self }
+    }
+
+    /// With a group of another interval.
+    #[must_use]
+    pub fn interval(self, interval: Duration) -> Self {
+        Self { interval, ..self }
     }
 
     /// With a fault that lasts for more intervals.
@@ -155,16 +178,19 @@ impl Row {
 
 impl Expected {
     /// What is expected, the same as usual but for the first call.
+    #[must_use]
     pub const fn outcomes(self, outcomes: &'static [(Class, u32)]) -> Self {
         Self { outcomes, ..self }
     }
 
     /// The same but for the leases.
+    #[must_use]
     pub const fn leases(self, leases: Leases) -> Self {
         Self { leases, ..self }
     }
 
     /// The same but for the time.
+    #[must_use]
     pub const fn back(self, back: Back) -> Self {
         Self { back, ..self }
     }

@@ -5,8 +5,10 @@ mod network;
 mod reached;
 mod state;
 
+use std::time::Duration;
+
+use crate::one_server::OneServer;
 use crate::row::{Back, Class, Expected, Leases, Row};
-use crate::site::Site;
 use crate::subject::Client;
 
 /// How soon a group is back: a failed registration is tried again within one interval, and then
@@ -47,7 +49,7 @@ const MANAGER_LIMIT: &str = "A ConnectionManager waits half a second for an answ
 
 /// As [`REFUSED`], where the client cannot tell.
 const UNKNOWN: Expected = REFUSED.outcomes(&[(Class::Unknown, 0)]);
-/// As [`UNKNOWN`], with the pauses that a ConnectionManager makes between attempts.
+/// As [`UNKNOWN`], with the pauses that a `ConnectionManager` makes between attempts.
 const MANAGER_REFUSED: Expected = UNKNOWN.back(Back::Within(20));
 /// As [`REFUSED`], where fred can sometimes tell.
 const FRED_REFUSED: Expected = REFUSED.outcomes(&[(Class::NotExecuted, 0), (Class::Unknown, 0)]);
@@ -56,7 +58,7 @@ const FRED_MISCONFIGURED: Expected =
     REFUSED.outcomes(&[(Class::Configuration, 0), (Class::NotExecuted, 0), (Class::Unknown, 0)]);
 
 /// The faults of a single server.
-pub fn of_one_server() -> Vec<Row> {
+pub fn of_one_server() -> Vec<Row<OneServer>> {
     let mut rows = network::rows();
     rows.extend(state::rows());
     rows.extend(access::rows());
@@ -65,30 +67,36 @@ pub fn of_one_server() -> Vec<Row> {
 }
 
 /// The connection is lost with the fault, and refused until the repair.
-fn disconnects(row: Row) -> Row {
+fn disconnects(row: Row<OneServer>) -> Row<OneServer> {
     row.but(FRED, FRED_REFUSED, FRED_WAITS).but(MANAGER, MANAGER_REFUSED, MANAGER_CLOSED)
 }
 
 /// The connection is lost with the fault, and refused until somebody changes something.
-fn locks_out(row: Row) -> Row {
+fn locks_out(row: Row<OneServer>) -> Row<OneServer> {
     row.but(FRED, FRED_MISCONFIGURED, FRED_WAITS).but(MANAGER, MANAGER_REFUSED, MANAGER_CLOSED)
 }
 
 /// The connection stays and carries no answer.
-fn hangs(row: Row) -> Row {
+fn hangs(row: Row<OneServer>) -> Row<OneServer> {
     row.but(FRED, UNKNOWN, FRED_LIMIT).but(MANAGER, UNKNOWN, MANAGER_LIMIT)
 }
 
 /// The connection is lost once.
-fn closes_once(row: Row) -> Row {
+fn closes_once(row: Row<OneServer>) -> Row<OneServer> {
     let unknown = row.expected.outcomes(&[(Class::Unknown, 0)]);
     row.but(FRED, FRED_CLOSED, FRED_CLOSED_REASON).but(MANAGER, unknown, MANAGER_CLOSED)
 }
 
+/// Where nobody may lose a lease: a machine that stands still for longer than the gap costs one, and the gap is
+/// a part of the interval.
+const KEPT_INTERVAL: Duration = Duration::from_secs(1);
+/// Connections with TLS cost so much that shorter ones would measure only that.
+const TLS_INTERVAL: Duration = Duration::from_millis(500);
+
 /// A server that is as it should be.
-fn plain() -> Site {
-    Site::new(&[])
+fn plain() -> OneServer {
+    OneServer::new(&[])
 }
 
 /// Nothing is to be repaired.
-fn nothing(_: &mut Site) {}
+fn nothing(_: &mut OneServer) {}

@@ -1,194 +1,53 @@
-//! A server of a row's own, with what stands in front of it.
+//! Where a group's registrations are counted.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use n_and_i::Config;
-use n_and_i_test_support::{FaultProxy, RedisServer};
-use redis::{FromRedisValue, RedisResult};
 
 use crate::endpoint::Endpoint;
-use crate::tls::TlsProxy;
 
-/// What a row breaks and repairs.
-pub struct Site {
-    /// The server. Besides the workers' user it has one for the test, `admin`.
-    pub server: RedisServer,
+/// What a row breaks and repairs: one server, or several that are one to their clients. All are stopped when it is
+/// dropped.
+pub trait Site {
     /// Where clients find it.
-    pub endpoint: Endpoint,
-    /// A proxy that clients go through.
-    pub proxy: Option<FaultProxy>,
-    /// TLS that clients go through.
-    pub tls: Option<TlsProxy>,
+    fn endpoint(&self) -> &Endpoint;
+
     /// The group that is being looked at.
-    pub group: Config,
-    /// A connection of the test's that is kept.
-    pub kept: Option<redis::Connection>,
-    /// What goes on meanwhile.
-    pub background: Option<Background>,
-}
+    fn group(&self) -> &Config;
 
-/// The user whose commands the test runs, whatever becomes of the others.
-const ADMIN: [&str; 6] = ["--user", "admin", "on", ">admin", "~*", "+@all"];
+    /// Looks at another group from now on.
+    fn look_at(&mut self, group: Config);
 
-impl Site {
-    /// A server with these options, reached directly.
-    pub fn new(options: &[&str]) -> Self {
-        let server = RedisServer::start_with(&[&ADMIN, options].concat());
-        let endpoint = Endpoint::tcp(server.port());
-        Self::of(server, endpoint)
-    }
+    /// The servers' clock: seconds and microseconds, as TIME gives them.
+    fn time(&mut self) -> (u64, u64);
 
-    /// A server behind a proxy.
-    pub fn behind_proxy() -> Self {
-        let mut site = Self::new(&[]);
-        let proxy = FaultProxy::start(site.server.port());
-        site.endpoint = Endpoint::tcp(proxy.port());
-        site.proxy = Some(proxy);
-        site
-    }
+    /// The present counters of the group, as key and value, read from those who count it. None if they do not
+    /// answer.
+    fn counters(&mut self) -> Vec<(String, u32)>;
 
-    fn of(server: RedisServer, endpoint: Endpoint) -> Self {
-        let group = Config::new("none", Duration::from_secs(1)).expect("a good name");
-        let (proxy, tls, kept, background) = (None, None, None, None);
-        Self { server, endpoint, proxy, tls, group, kept, background }
-    }
-
-    /// The proxy.
-    ///
-    /// # Panics
-    /// If the row has none.
-    pub fn proxy(&self) -> &FaultProxy {
-        self.proxy.as_ref().expect("a site with a proxy")
-    }
-
-    /// The end of TLS.
-    ///
-    /// # Panics
-    /// If the row has none.
-    pub fn tls(&self) -> &TlsProxy {
-        self.tls.as_ref().expect("a site with TLS")
-    }
-
-    /// Runs a command as `admin`.
-    ///
-    /// # Panics
-    /// If the server refuses it or cannot be reached.
-    pub fn admin<T: FromRedisValue>(&mut self, words: &[&str]) -> T {
-        self.try_admin(words).unwrap_or_else(|error| panic!("{words:?}: {error}"))
-    }
-
-    /// Runs a command as `admin`.
-    ///
-    /// # Errors
-    /// If the server refuses it or cannot be reached.
-    pub fn try_admin<T: FromRedisValue>(&mut self, words: &[&str]) -> RedisResult<T> {
-        let mut command = redis::cmd(words[0]);
-        command.arg(&words[1..]);
-        match &mut self.kept {
-            Some(connection) => command.query(connection),
-            None => command.query(&mut admin(self.server.port())?),
-        }
-    }
-
-    /// Keeps the connection that commands are run on, from now on.
-    ///
-    /// # Panics
-    /// If the server cannot be reached.
-    pub fn keep_admin(&mut self) {
-        self.kept = Some(admin(self.server.port()).expect("a connection"));
-    }
-
-    /// Resets every connection of others.
-    pub fn kill_clients(&mut self) {
-        self.admin::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
-    }
-
-    /// Changes a setting of the server.
-    pub fn set(&mut self, setting: &str, value: &str) {
-        self.admin::<String>(&["CONFIG", "SET", setting, value]);
-    }
-
-    /// The number of the present interval of the group that is being looked at.
-    pub fn present_interval(&mut self) -> u64 {
-        let (seconds, micros): (u64, u64) = self.admin(&["TIME"]);
-        let length = u64::try_from(self.group.interval().as_micros()).unwrap_or(u64::MAX);
+    /// The number of the group's present interval.
+    fn present_interval(&mut self) -> u64 {
+        let (seconds, micros) = self.time();
+        let length = u64::try_from(self.group().interval().as_micros()).unwrap_or(u64::MAX);
         (seconds * 1_000_000 + micros) / length
     }
 
     /// Waits until this interval of the group has begun.
-    pub fn wait_for_interval(&mut self, interval: u64) {
+    fn wait_for_interval(&mut self, interval: u64) {
         while self.present_interval() < interval {
             thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Adds what the server has counted for the group, by interval, to what it had before; nothing if
-    /// it does not answer.
-    pub fn read_counters(&mut self, counters: &mut BTreeMap<u64, u32>) {
-        let tag = self.group.tag().to_owned();
-        let keys: Vec<String> =
-            self.try_admin(&["KEYS", &format!("{tag}[0-9]*")]).unwrap_or_default();
-        for key in keys {
-            let interval = key[tag.len()..].parse().expect("the number of an interval");
-            // None if it has expired meanwhile or is no counter.
-            let value: Option<u32> = self.try_admin(&["GET", &key]).unwrap_or_default();
-            let counter = counters.entry(interval).or_default();
-            *counter = (*counter).max(value.unwrap_or(0));
+    /// Adds the present counters, by interval, to those that were read before.
+    fn read_counters(&mut self, known: &mut BTreeMap<u64, u32>) {
+        let tag = self.group().tag().len();
+        for (key, value) in self.counters() {
+            let interval = key[tag..].parse().expect("the number of an interval");
+            let counter = known.entry(interval).or_default();
+            *counter = value.max(*counter);
         }
-    }
-
-    /// Repeats `act` until [`Site::background`] is taken.
-    pub fn meanwhile(&mut self, pause: Duration, mut act: impl FnMut(u16) + Send + 'static) {
-        let port = self.server.port();
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            while !stopped.load(Ordering::SeqCst) {
-                act(port);
-                thread::sleep(pause);
-            }
-        });
-        self.background = Some(Background { stop, thread: Some(thread) });
-    }
-}
-
-/// A connection as `admin`.
-///
-/// # Errors
-/// If the server cannot be reached.
-pub fn admin(port: u16) -> RedisResult<redis::Connection> {
-    let client = redis::Client::open(format!("redis://admin:admin@127.0.0.1:{port}/"))?;
-    let connection = client.get_connection_with_timeout(Duration::from_secs(5))?;
-    // A server that does not answer must not stop the test.
-    connection.set_read_timeout(Some(Duration::from_secs(5)))?;
-    Ok(connection)
-}
-
-/// Something that goes on until this is dropped.
-#[derive(Debug)]
-pub struct Background {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::SeqCst);
-        if let Some(thread) = self.thread.take() {
-            // If it panicked it has said so.
-            drop(thread.join());
-        }
-    }
-}
-
-impl std::fmt::Debug for Site {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut debug = f.debug_struct("Site");
-        debug.field("server", &self.server).field("endpoint", &self.endpoint);
-        debug.finish_non_exhaustive()
     }
 }

@@ -120,7 +120,7 @@ fn connected(client: FredClient) -> FredRegistry {
 }
 
 /// How long fred's clients wait before they connect again.
-pub const FRED_DELAY: Duration = Duration::from_millis(50);
+pub const FRED_DELAY: Duration = Duration::from_millis(100);
 /// How long fred's clients take for opening a connection, and for a command of their own on it.
 pub const FRED_LIMIT: Duration = Duration::from_secs(1);
 

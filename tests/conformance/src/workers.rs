@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use n_and_i::Config;
 use n_and_i_test_support::{Members, eventually};
@@ -13,11 +13,6 @@ use crate::row::{Back, Leases, Row};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// The interval of the groups.
-pub const INTERVAL: Duration = Duration::from_millis(250);
-/// The interval where nobody may lose a lease: a machine that stands still for longer than the gap costs
-/// one, and the gap is a part of the interval.
-const LONG_INTERVAL: Duration = Duration::from_secs(1);
 /// How many workers a group has.
 pub const WORKERS: usize = 2;
 /// How many intervals are waited in vain.
@@ -30,12 +25,11 @@ pub const IN_VAIN: u64 = 20;
 ///
 /// # Panics
 /// If two workers owned the same, or if nothing happens at all.
-pub fn workers(row: &Row, subject: &Subject) -> Result<(), String> {
+pub fn workers<S: Site>(row: &Row<S>, subject: &Subject) -> Result<(), String> {
     let (expected, _) = row.expected_of(subject);
     let executor = Executor::start(subject.runtime);
     let mut site = (row.set_up)();
-    let interval = if expected.leases == Leases::Kept { LONG_INTERVAL } else { INTERVAL };
-    site.group = Config::new("workers", interval).expect("a good name");
+    site.look_at(Config::new("workers", row.interval).expect("a good name"));
     let mut members = Members::new();
     let tokens;
     let mut changes = [0; WORKERS];
@@ -56,7 +50,7 @@ pub fn workers(row: &Row, subject: &Subject) -> Result<(), String> {
         let all = || changes.iter().enumerate().all(ended).then_some(());
         eventually("all leases end", all);
     }
-    thread::sleep((row.lasts * interval).saturating_sub(broken.elapsed()));
+    thread::sleep((row.lasts * row.interval).saturating_sub(broken.elapsed()));
     (row.repair)(&mut site);
     let repaired = site.present_interval();
     let mut counters = BTreeMap::new();
@@ -88,7 +82,9 @@ pub fn workers(row: &Row, subject: &Subject) -> Result<(), String> {
     if let Some((interval, count)) =
         counters.range(repaired + 1..).find(|(_, count)| **count as usize > WORKERS)
     {
-        return Err(format!("{count} registrations in interval {interval}, repaired in {repaired}"));
+        return Err(format!(
+            "{count} registrations in interval {interval}, repaired in {repaired}"
+        ));
     }
     let after: [usize; WORKERS] = std::array::from_fn(|worker| members.changes(worker).len());
     if expected.leases == Leases::Kept && changes != after {
@@ -98,9 +94,14 @@ pub fn workers(row: &Row, subject: &Subject) -> Result<(), String> {
     result
 }
 
-fn join(members: &mut Members, site: &Site, subject: &Subject, executor: &Executor) -> Vec<Token> {
-    let registry = subject.connect(&site.endpoint, executor);
-    (0..WORKERS).map(|_| join_one(members, &registry, &site.group, executor)).collect()
+fn join(
+    members: &mut Members,
+    site: &impl Site,
+    subject: &Subject,
+    executor: &Executor,
+) -> Vec<Token> {
+    let registry = subject.connect(site.endpoint(), executor);
+    (0..WORKERS).map(|_| join_one(members, &registry, site.group(), executor)).collect()
 }
 
 /// A worker joins, for as long as the token is kept.

@@ -5,6 +5,7 @@ use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use n_and_i_conformance::row::Row;
+use n_and_i_conformance::site::Site;
 use n_and_i_conformance::subject::{OF_ONE_SERVER, Subject, WITHOUT_SERVER};
 use n_and_i_conformance::{membership, probe, rows, table, workers};
 
@@ -24,16 +25,22 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-fn of_rows(rows: fn() -> Vec<Row>, subjects: &[Subject]) -> Vec<Trial> {
+/// One half of a row.
+type Part<S> = fn(&Row<S>, &Subject) -> Result<(), String>;
+
+fn of_rows<S: Site + 'static>(rows: fn() -> Vec<Row<S>>, subjects: &[Subject]) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (index, row) in rows().iter().enumerate() {
         for &subject in subjects {
-            let name = |part| format!("{}, {part}: {}", row.name, subject.name);
-            let run = move |part: fn(&Row, &Subject) -> Result<(), String>| {
-                move || tried(|| part(&rows()[index], &subject))
-            };
-            trials.push(Trial::test(name("calls"), run(probe::probe)));
-            trials.push(Trial::test(name("workers"), run(workers::workers)));
+            let parts: [(_, Part<S>); 2] = [("calls", probe::probe), ("workers", workers::workers)];
+            for (part, run) in parts {
+                let name = format!("{}, {part}: {}", row.name, subject.name);
+                let run = {
+                    let name = name.clone();
+                    move || tried(&name, || run(&rows()[index], &subject))
+                };
+                trials.push(Trial::test(name, run));
+            }
         }
     }
     trials
@@ -58,13 +65,13 @@ fn of_membership() -> Vec<Trial> {
     trials
 }
 
-fn tried(run: impl Fn() -> Result<(), String>) -> Result<(), Failed> {
+fn tried(name: &str, run: impl Fn() -> Result<(), String>) -> Result<(), Failed> {
     let mut failures = Vec::new();
     for _ in 0..TRIES {
         match run() {
             Ok(()) => return Ok(()),
             Err(failure) => {
-                eprintln!("tried again: {failure}");
+                eprintln!("{name}: tried again, since {failure}");
                 failures.push(failure);
             }
         }

@@ -4,10 +4,10 @@ use super::network::{kill_clients, let_it_be_noticed};
 use super::{
     FRED, FRED_MISCONFIGURED, FRED_WAITS, MANAGER, MISCONFIGURED, UNKNOWN, locks_out, plain,
 };
+use crate::one_server::OneServer;
 use crate::row::{Back, Row};
-use crate::site::Site;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<Row<OneServer>> {
     vec![
         locks_out(Row::new(
             "user deleted and restored",
@@ -81,13 +81,13 @@ pub(super) fn rows() -> Vec<Row> {
 
 const ALL: [&str; 4] = ["on", ">secret", "~*", "+@all"];
 
-fn with_user() -> Site {
+fn with_user() -> OneServer {
     let mut site = plain();
     grant(&mut site, &ALL);
     site.endpoint.user = Some(("worker", "secret"));
     site
 }
 
-fn grant(site: &mut Site, rules: &[&str]) {
+fn grant(site: &mut OneServer, rules: &[&str]) {
     site.admin::<String>(&[&["ACL", "SETUSER", "worker"], rules].concat());
 }

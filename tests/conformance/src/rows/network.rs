@@ -4,17 +4,23 @@ use std::thread;
 use std::time::Duration;
 
 use super::{
-    FRED, FRED_LIMIT, FRED_REFUSED, FRED_WAITS, MANAGER, MANAGER_WAITS, REFUSED, SOON, UNANSWERED,
-    UNHARMED, UNKNOWN,
+    FRED, FRED_LIMIT, FRED_REFUSED, FRED_WAITS, MANAGER, MANAGER_LIMIT, MANAGER_WAITS, REFUSED,
+    SOON, UNANSWERED, UNHARMED, UNKNOWN,
 };
 use super::{closes_once, disconnects, hangs, nothing, plain};
+use crate::one_server::OneServer;
 use crate::row::{Back, Class, Expected, Leases, Row};
-use crate::site::Site;
 
 const REPLY_LOST: Expected =
     Expected { outcomes: &[(Class::Unknown, 1)], leases: Leases::End, back: SOON };
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<Row<OneServer>> {
+    let mut rows = without_server();
+    rows.extend(without_answer());
+    rows
+}
+
+fn without_server() -> Vec<Row<OneServer>> {
     vec![
         disconnects(Row::new(
             "killed and restarted empty",
@@ -47,6 +53,11 @@ pub(super) fn rows() -> Vec<Row> {
         .calls(3)
         .but(FRED, FRED_REFUSED, FRED_WAITS)
         .but(MANAGER, UNANSWERED.back(Back::Within(20)), MANAGER_WAITS),
+    ]
+}
+
+fn without_answer() -> Vec<Row<OneServer>> {
+    vec![
         hangs(
             Row::new(
                 "stopped and resumed",
@@ -59,9 +70,22 @@ pub(super) fn rows() -> Vec<Row> {
             .calls(3),
         ),
         Row::new(
+            "stopped and resumed, early",
+            "the same, with calls of a worker that does not know the server's time yet, so that \
+             they cannot say when they will be given up",
+            plain,
+            |site| site.server.suspend(),
+            |site| site.server.resume(),
+            UNANSWERED.outcomes(&[(Class::GivenUp, 3)]),
+        )
+        .calls(3)
+        .unlimited()
+        .but(FRED, UNKNOWN.outcomes(&[(Class::Unknown, 3)]), FRED_LIMIT)
+        .but(MANAGER, UNKNOWN.outcomes(&[(Class::Unknown, 3)]), MANAGER_LIMIT),
+        Row::new(
             "peer gone silent",
             "open connections stay open and carry nothing; new ones work",
-            Site::behind_proxy,
+            OneServer::behind_proxy,
             |site| site.proxy().silence(),
             nothing,
             UNANSWERED,
@@ -76,7 +100,7 @@ pub(super) fn rows() -> Vec<Row> {
         Row::new(
             "reply lost",
             "every registration is executed and its connection closed instead of answered",
-            Site::behind_proxy,
+            OneServer::behind_proxy,
             |site| site.proxy().lose_replies(u32::MAX),
             |site| site.proxy().lose_replies(0),
             REPLY_LOST,
@@ -107,16 +131,16 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-pub(super) fn kill(site: &mut Site) {
+pub(super) fn kill(site: &mut OneServer) {
     site.server.kill();
     let_it_be_noticed();
 }
 
-pub(super) fn restart(site: &mut Site) {
+pub(super) fn restart(site: &mut OneServer) {
     site.server.restart();
 }
 
-pub(super) fn kill_clients(site: &mut Site) {
+pub(super) fn kill_clients(site: &mut OneServer) {
     site.kill_clients();
     let_it_be_noticed();
 }

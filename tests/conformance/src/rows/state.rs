@@ -6,11 +6,12 @@ use std::{fs, thread};
 
 use n_and_i_test_support::eventually;
 
-use super::{MISCONFIGURED, REFUSED, UNHARMED, disconnects, plain};
+use super::{KEPT_INTERVAL, MISCONFIGURED, REFUSED, UNHARMED, disconnects, plain};
+use crate::one_server::{OneServer, admin};
 use crate::row::Row;
-use crate::site::{Site, admin};
+use crate::site::Site;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<Row<OneServer>> {
     vec![
         Row::new(
             "SCRIPT FLUSH",
@@ -24,9 +25,14 @@ pub(super) fn rows() -> Vec<Row> {
                     drop(admin(port).and_then(flush));
                 });
             },
-            |site| site.background = None,
+            |site| {
+                site.background = None;
+                let sent = site.server.calls("eval");
+                assert!(sent >= 2, "the script was sent {sent} times");
+            },
             UNHARMED,
-        ),
+        )
+        .interval(KEPT_INTERVAL),
         Row::new(
             "READONLY",
             "made a replica of nobody; promoted again",
@@ -50,18 +56,19 @@ pub(super) fn rows() -> Vec<Row> {
         Row::new(
             "BUSY",
             "a script of another client runs for ever; SCRIPT KILL",
-            || Site::new(&["--lua-time-limit", "10"]),
+            || OneServer::new(&["--lua-time-limit", "10"]),
             occupy,
             |site| {
-                site.admin::<String>(&["SCRIPT", "KILL"]);
-                site.background = None;
+                let script = site.background.take().expect("a script that runs");
+                // An error if it has ended.
+                script.end(|| drop(site.try_admin::<String>(&["SCRIPT", "KILL"])));
             },
             REFUSED,
         ),
         Row::new(
             "OOM",
             "maxmemory 1",
-            || Site::new(&["--maxmemory-policy", "noeviction"]),
+            || OneServer::new(&["--maxmemory-policy", "noeviction"]),
             |site| site.set("maxmemory", "1"),
             |site| site.set("maxmemory", "0"),
             REFUSED,
@@ -109,7 +116,7 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-fn next_counters(site: &mut Site) -> Vec<String> {
+fn next_counters(site: &mut OneServer) -> Vec<String> {
     let present = site.present_interval();
     (present..present + 40).map(|n| n_and_i::counters::counter_key(&site.group, n)).collect()
 }
@@ -117,7 +124,7 @@ fn next_counters(site: &mut Site) -> Vec<String> {
 /// Commands in the file. The server answers after every 1024 of them.
 const COMMANDS: usize = 50_000;
 
-fn load(site: &mut Site) {
+fn load(site: &mut OneServer) {
     site.server.kill();
     let mut file = String::new();
     for _ in 0..COMMANDS {
@@ -128,13 +135,13 @@ fn load(site: &mut Site) {
     site.server.restart_loading(&["--appendonly", "yes", "--key-load-delay", "50"]);
 }
 
-fn loaded(site: &mut Site) -> bool {
+fn loaded(site: &mut OneServer) -> bool {
     // Redis 6.2 takes its time.
     let _ = site.try_admin::<String>(&["CONFIG", "SET", "key-load-delay", "0"]);
     site.try_admin::<String>(&["PING"]).is_ok()
 }
 
-fn occupy(site: &mut Site) {
+fn occupy(site: &mut OneServer) {
     site.meanwhile(Duration::from_millis(1), |port| {
         let mut script = redis::cmd("EVAL");
         script.arg("while true do end").arg(0);
