@@ -18,7 +18,8 @@
 //!
 //! Whatever the [`redis::Client`] was made with is used: TCP, TLS or Unix socket, RESP2 or
 //! RESP3, user name and password, database. One registration is one round trip, an `EVALSHA`
-//! of a constant script; a server that does not know the script is sent it with the next. The
+//! of a constant script; a server that does not know the script is sent it with the next. Before it the
+//! client may send a PING, whose answer does not matter, to see whether the connection was closed. The
 //! user needs the commands EVAL, EVALSHA, TIME, GET, SET, INCR, PEXPIRE and INFO on keys that begin
 //! with the [tag](n_and_i::Config::tag), and SELECT if the URL names a database.
 //!

@@ -48,6 +48,11 @@ pub enum Violation {
         /// The worker.
         worker: usize,
     },
+    /// The code of a consumer panicked.
+    Panicked {
+        /// The worker.
+        worker: usize,
+    },
     /// A group that had been left in peace did not own everything.
     NotSettled {
         /// What each live worker owns.
@@ -65,6 +70,7 @@ impl fmt::Display for Violation {
             Self::Stage(a, b) => write!(f, "the stage does not rise: {a} and {b}"),
             Self::Silent { worker } => write!(f, "worker {worker} waits for nothing"),
             Self::Deadline { worker } => write!(f, "worker {worker} has a deadline in the past"),
+            Self::Panicked { worker } => write!(f, "the consumer of worker {worker} panicked"),
             Self::NotSettled { owned, workers } => {
                 write!(f, "not settled in peace: {owned} of {workers} workers own something")
             }

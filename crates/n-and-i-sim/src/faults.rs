@@ -137,7 +137,7 @@ impl FromStr for Fault {
 }
 
 /// How often each kind of fault happens, and how the group is made up.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 pub struct Faults {
     rates: [f64; Fault::ALL.len()],
     /// How much each worker's clock may run fast or slow: 0.01 is one per cent.
@@ -190,5 +190,20 @@ impl Faults {
     /// The kinds that happen at all.
     pub fn kinds(&self) -> impl Iterator<Item = Fault> {
         Fault::ALL.iter().copied().filter(|fault| self.rate(*fault) > 0.0)
+    }
+}
+
+impl fmt::Debug for Faults {
+    /// Names the kinds that happen at all.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut faults = f.debug_struct("Faults");
+        for fault in self.kinds() {
+            faults.field(fault.name(), &self.rate(fault));
+        }
+        faults
+            .field("clock_rate", &self.clock_rate)
+            .field("mixed_gaps", &self.mixed_gaps)
+            .field("foreign", &self.foreign)
+            .finish_non_exhaustive()
     }
 }

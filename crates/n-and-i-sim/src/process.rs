@@ -24,6 +24,16 @@ pub(crate) trait Process {
 
     fn lease(&self) -> Option<Lease>;
 
+    /// What it wants written down.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether its code panicked.
+    fn has_panicked(&self) -> bool {
+        false
+    }
+
     /// Whether it has come to its end.
     fn is_done(&self) -> bool;
 }

@@ -16,6 +16,7 @@ use crate::claims::Violation;
 use crate::clock::WorkerClock;
 use crate::faults::Fault;
 use crate::process::{Process, Program};
+use crate::random::Random;
 use crate::rehearsal::line::SimulatedRegistry;
 use crate::rehearsal::tasks::Task;
 use crate::rehearsal::time::{SimulatedRuntime, TrueTime, VirtualTime};
@@ -33,7 +34,8 @@ const GROUP: &str = "rehearsal";
 pub struct Member {
     /// What it owns, as in a real program.
     pub peers: Peers,
-    /// The number of its place. A worker that takes the place of one that is gone has the same.
+    /// The number of its place, by which the trace calls it. A worker that takes the place of one
+    /// that is gone has the same.
     pub place: usize,
     /// The time.
     pub time: Time,
@@ -55,6 +57,11 @@ impl Time {
         self.0.true_time()
     }
 
+    /// Writes a line into the run's trace.
+    pub fn note(&self, text: impl Into<String>) {
+        self.0.note(text.into());
+    }
+
     /// Completes when the member's clock has moved on by this much.
     pub fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + use<> {
         self.0.sleep(duration)
@@ -73,7 +80,8 @@ impl fmt::Debug for Time {
 pub struct Rehearsal {
     /// The seed of the run.
     pub seed: u64,
-    /// A member that ended the run as it waits for nothing, or wakes itself without end.
+    /// A member that ended the run: its consumer panicked, waits for nothing that ever
+    /// comes, or wakes itself without end. The trace says more.
     pub violation: Option<Violation>,
     /// How long the run was, in intervals.
     pub intervals: f64,
@@ -92,7 +100,9 @@ impl Scenario {
     /// A consumer is started for every worker that starts, and takes its [`Member`]. What it
     /// awaits must be the member's changes, the member's time, or other consumers. If it
     /// returns, its worker is gone. A worker that crashes is dropped. One that stalls is not
-    /// polled meanwhile. One that is asked to stop gets the last change, and two intervals to return.
+    /// polled meanwhile, so it stalls only where it awaits: sleep between asking a lease and acting on
+    /// it to rehearse that. After a stall the driver or the consumer is polled first, as it
+    /// happens. A worker that is asked to stop gets the last change, and two intervals to return.
     ///
     /// What is right for your consumers is yours to check, as here that no one writes for a task after
     /// the next owner has:
@@ -116,14 +126,14 @@ impl Scenario {
     ///             while lease.is_live() {
     ///                 for task in (0..10).filter(|&task| lease.owns(task)) {
     ///                     let before = stages.borrow_mut().insert(task, lease.stage());
-    ///                     assert!(before <= Some(lease.stage()), "seed 42");
+    ///                     assert!(before <= Some(lease.stage()), "task {task}: {before:?}");
     ///                 }
     ///                 member.time.sleep(Duration::from_millis(100)).await;
     ///             }
     ///         }
     ///     }
     /// });
-    /// assert_eq!(rehearsal.violation, None);
+    /// assert_eq!(rehearsal.violation, None, "{}", rehearsal.trace);
     /// assert_eq!(stages.borrow().len(), 10);
     /// ```
     pub fn rehearse<F, C>(&self, seed: u64, consumer: F) -> Rehearsal
@@ -131,7 +141,8 @@ impl Scenario {
         F: FnMut(Member) -> C,
         C: Future<Output = ()> + 'static,
     {
-        let consumers = Consumers { consumer, true_time: TrueTime::default() };
+        let random = Random::new(!seed);
+        let consumers = Consumers { consumer, true_time: TrueTime::default(), random };
         let outcome = World::new(consumers, self, seed, true).run();
         Rehearsal {
             seed,
@@ -148,6 +159,7 @@ impl Scenario {
 pub(crate) struct Consumers<F> {
     pub(crate) consumer: F,
     pub(crate) true_time: TrueTime,
+    random: Random,
 }
 
 impl<F, C> Program for Consumers<F>
@@ -174,6 +186,8 @@ where
             time,
             stop,
             spins: false,
+            panicked: false,
+            random: Random::new(self.random.index(usize::MAX) as u64),
         };
         actor.run(clock.at(now));
         actor
@@ -193,6 +207,9 @@ pub(crate) struct Actor {
     stop: StopHandle,
     /// Whether it is woken again and again at one moment.
     spins: bool,
+    panicked: bool,
+    /// Who is polled first.
+    random: Random,
 }
 
 impl Process for Actor {
@@ -206,7 +223,15 @@ impl Process for Actor {
     fn run(&mut self, _now: Instant) {
         self.time.wake_due();
         let mut polls = 0;
-        while self.driver.run() | self.consumer.run() {
+        loop {
+            let mut tasks = [&mut self.driver, &mut self.consumer];
+            if self.random.chance(0.5) {
+                tasks.reverse();
+            }
+            let progress = tasks.map(Task::run);
+            if progress == [false, false] {
+                break;
+            }
             polls += 1;
             self.spins |= polls == PATIENCE;
             if self.spins {
@@ -230,6 +255,20 @@ impl Process for Actor {
 
     fn lease(&self) -> Option<Lease> {
         None
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        let mut notes = self.time.take_notes();
+        let panics = [&mut self.consumer, &mut self.driver].map(Task::take_panic);
+        for text in panics.into_iter().flatten() {
+            self.panicked = true;
+            notes.push(format!("panicked: {text}"));
+        }
+        notes
+    }
+
+    fn has_panicked(&self) -> bool {
+        self.panicked
     }
 
     fn is_done(&self) -> bool {

@@ -41,7 +41,7 @@ const MOST_OFTEN: f64 = 8.0;
 ///                 }
 ///             }
 ///         });
-///         prop_assert_eq!(rehearsal.violation, None);
+///         prop_assert_eq!(rehearsal.violation, None, "{}", rehearsal.trace);
 ///     }
 /// }
 /// # nobody_works_on_a_task_whose_last_owner_may_still();

@@ -143,11 +143,62 @@ fn a_consumer_that_returns_is_gone_and_one_that_spins_is_found() {
     // One registration each, sent before the first change was taken.
     assert_eq!((quitter.violation, *started.borrow()), (None, 6));
     assert_eq!(quitter.registrations, 6);
-    let spinner = Scenario::new(1, faults).with_intervals(20).rehearse(1, |_| {
+    let spinner = Scenario::new(1, faults.clone()).with_intervals(20).rehearse(1, |_| {
         std::future::poll_fn(|cx| {
             cx.waker().wake_by_ref();
             std::task::Poll::Pending
         })
     });
     assert_eq!(spinner.violation, Some(Violation::Deadline { worker: 0 }));
+    let sleeper = Scenario::new(1, faults).with_intervals(20).rehearse(1, |member| async move {
+        loop {
+            member.time.sleep(Duration::ZERO).await;
+        }
+    });
+    assert_eq!(sleeper.violation, Some(Violation::Deadline { worker: 0 }));
+}
+
+#[test]
+fn a_consumer_that_panics_ends_the_run_and_the_trace_says_why() {
+    let scenario = Scenario::new(3, Faults::none()).with_intervals(50);
+    let rehearsal = scenario.rehearse(1, |mut member| async move {
+        while let Some(change) = member.peers.next().await {
+            member.time.note(format!("took {change}"));
+            assert!(member.place != 1 || change.pair().is_none(), "not for {}", member.place);
+        }
+    });
+    assert_eq!(rehearsal.violation, Some(Violation::Panicked { worker: 1 }));
+    assert!(rehearsal.intervals < 10.0);
+    assert!(rehearsal.trace.contains("worker 0: took idle (starting)\n"), "{}", rehearsal.trace);
+    let end = "worker 1: panicked: not for 1\n";
+    assert!(rehearsal.trace.contains(end), "{}", rehearsal.trace);
+}
+
+/// Looks at the changes first, as most loops do.
+#[test]
+fn who_waits_for_changes_first_may_still_act_before_they_come() {
+    let dead = Rc::new(RefCell::new(0));
+    let faults = Faults::none().with(Fault::LongStall, 0.3);
+    Scenario::new(3, faults).with_intervals(500).rehearse(1, |mut member| {
+        let dead = Rc::clone(&dead);
+        async move {
+            let mut lease = None;
+            loop {
+                let tick = async {
+                    member.time.sleep(INTERVAL / 20).await;
+                    None
+                };
+                let next = async { Some(member.peers.next().await) };
+                match futures_lite::future::or(next, tick).await {
+                    Some(Some(change)) => lease = change.lease().cloned(),
+                    Some(None) => break,
+                    None => {
+                        let gone = lease.as_ref().is_some_and(|lease| !lease.is_live());
+                        *dead.borrow_mut() += u32::from(gone);
+                    }
+                }
+            }
+        }
+    });
+    assert!(*dead.borrow() > 0);
 }

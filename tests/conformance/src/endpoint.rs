@@ -28,18 +28,27 @@ pub enum Address {
     Tls(u16, String),
     /// A socket in the file system.
     Unix(PathBuf),
+    /// The nodes of a cluster: ports of 127.0.0.1.
+    Cluster(Vec<u16>),
+    /// URLs of sentinels, and what they call the primary.
+    Sentinels(Vec<String>, &'static str),
 }
 
 impl Endpoint {
     /// A port of 127.0.0.1, with the clients' defaults.
     pub fn tcp(port: u16) -> Self {
-        Self { address: Address::Tcp(port), user: None, resp3: false }
+        Self::at(Address::Tcp(port))
     }
 
-    /// A client of redis-rs.
+    /// An address, with the clients' defaults.
+    pub fn at(address: Address) -> Self {
+        Self { address, user: None, resp3: false }
+    }
+
+    /// A client of redis-rs for one server.
     ///
     /// # Panics
-    /// Never: the address is well-formed.
+    /// If these are several servers.
     pub fn redis(&self) -> redis::Client {
         let user = self.user.map_or_else(String::new, |(name, pass)| format!("{name}:{pass}@"));
         let protocol = if self.resp3 { "resp3" } else { "resp2" };
@@ -54,6 +63,7 @@ impl Endpoint {
                     root_cert: Some(authority.clone().into_bytes()),
                 },
             ),
+            Address::Cluster(_) | Address::Sentinels(..) => panic!("several servers"),
             Address::Unix(path) => {
                 let path = path.display();
                 redis::Client::open(format!("redis+unix://{path}?protocol={protocol}"))
@@ -72,10 +82,17 @@ impl Endpoint {
                 ServerConfig::new_centralized("127.0.0.1", *port)
             }
             Address::Unix(path) => ServerConfig::new_unix_socket(path),
+            Address::Cluster(ports) => {
+                ServerConfig::new_clustered(ports.iter().map(|port| ("127.0.0.1", *port)).collect())
+            }
+            Address::Sentinels(urls, name) => ServerConfig::new_sentinel(
+                urls.iter().map(|url| host_and_port(url)).collect(),
+                *name,
+            ),
         };
         let tls = match &self.address {
             Address::Tls(_, authority) => Some(trusting(authority)),
-            Address::Tcp(_) | Address::Unix(_) => None,
+            _ => None,
         };
         FredConfig {
             server,
@@ -86,6 +103,12 @@ impl Endpoint {
             ..FredConfig::default()
         }
     }
+}
+
+fn host_and_port(url: &str) -> (&str, u16) {
+    let address = url.trim_start_matches("redis://").trim_end_matches('/');
+    let (host, port) = address.split_once(':').expect("an address with a port");
+    (host, port.parse().expect("a port"))
 }
 
 fn trusting(authority: &str) -> TlsConfig {

@@ -12,6 +12,7 @@ pub mod probe;
 pub mod registry;
 pub mod row;
 pub mod rows;
+pub mod several;
 pub mod site;
 pub mod subject;
 pub mod table;

@@ -3,12 +3,14 @@
 mod access;
 mod network;
 mod reached;
+mod several;
 mod state;
 
 use std::time::Duration;
 
 use crate::one_server::OneServer;
 use crate::row::{Back, Class, Expected, Leases, Row};
+use crate::several::{Cluster, Watched};
 use crate::subject::Client;
 
 /// How soon a group is back: a failed registration is tried again within one interval, and then
@@ -64,6 +66,16 @@ pub fn of_one_server() -> Vec<Row<OneServer>> {
     rows.extend(access::rows());
     rows.extend(reached::rows());
     rows
+}
+
+/// The faults of a cluster.
+pub fn of_a_cluster() -> Vec<Row<Cluster>> {
+    several::of_a_cluster()
+}
+
+/// The faults of a primary that sentinels watch.
+pub fn of_sentinels() -> Vec<Row<Watched>> {
+    several::of_sentinels()
 }
 
 /// The connection is lost with the fault, and refused until the repair.

@@ -1,5 +1,6 @@
 //! What is held to the rows: a client on a runtime.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fred::clients::Client as FredClient;
@@ -9,9 +10,13 @@ use fred::types::config::{Config as FredConfig, ReconnectPolicy};
 use n_and_i::MemoryRegistry;
 use n_and_i_fred::FredRegistry;
 use n_and_i_redis::RedisRegistry;
+use redis::AsyncConnectionConfig;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::cluster::ClusterClientBuilder;
+use redis::sentinel::{SentinelClient, SentinelServerType};
+use tokio::sync::Mutex;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Address, Endpoint};
 use crate::executor::{Executor, Runtime};
 use crate::registry::AnyRegistry;
 
@@ -39,6 +44,12 @@ pub enum Client {
     FredClient,
     /// `FredRegistry::new`, with a `Pool` of two.
     FredPool,
+    /// `RedisRegistry::from_cluster`.
+    RedisCluster,
+    /// `RedisRegistry::from_factory`, with a `SentinelClient`.
+    RedisSentinel,
+    /// `FredRegistry::new`, with a cluster's `Client`.
+    FredCluster,
     /// `MemoryRegistry`: no server at all.
     Memory,
 }
@@ -56,6 +67,20 @@ pub const OF_ONE_SERVER: [Subject; 7] = [
     on(Runtime::Tokio, Client::RedisManager, "redis from_shared ConnectionManager, Tokio"),
     on(Runtime::Tokio, Client::FredClient, "fred Client, Tokio"),
     on(Runtime::Tokio, Client::FredPool, "fred Pool, Tokio"),
+];
+
+/// Those that talk to a cluster.
+pub const OF_A_CLUSTER: [Subject; 3] = [
+    on(Runtime::Tokio, Client::RedisCluster, "redis from_cluster, Tokio"),
+    on(Runtime::Smol, Client::RedisCluster, "redis from_cluster, smol"),
+    on(Runtime::Tokio, Client::FredCluster, "fred Client, Tokio"),
+];
+
+/// Those that ask sentinels.
+pub const OF_SENTINELS: [Subject; 3] = [
+    on(Runtime::Tokio, Client::RedisSentinel, "redis from_factory, Tokio"),
+    on(Runtime::Smol, Client::RedisSentinel, "redis from_factory, smol"),
+    on(Runtime::Tokio, Client::FredClient, "fred Client, Tokio"),
 ];
 
 /// Those that need no server.
@@ -108,9 +133,40 @@ impl Client {
                 drop(pool.connect());
                 AnyRegistry::new(FredRegistry::new(pool).expect("a suitable configuration"))
             }
+            Self::RedisCluster => {
+                let Address::Cluster(ports) = &endpoint.address else { panic!("no cluster") };
+                let urls = ports.iter().map(|port| format!("redis://127.0.0.1:{port}/"));
+                let builder = ClusterClientBuilder::new(urls.collect::<Vec<_>>());
+                AnyRegistry::new(RedisRegistry::from_cluster(builder).expect("well-formed"))
+            }
+            Self::RedisSentinel => AnyRegistry::new(sentinel(endpoint)),
+            Self::FredCluster => {
+                let mut builder = fred(endpoint);
+                builder.with_connection_config(|config| {
+                    config.max_redirections = 0;
+                    config.unresponsive.max_timeout = Some(FRED_SILENCE);
+                    config.unresponsive.interval = FRED_SILENCE / 3;
+                });
+                let client = builder.build().expect("a well-formed configuration");
+                AnyRegistry::new(connected(client))
+            }
             Self::Memory => AnyRegistry::new(MemoryRegistry::new()),
         }
     }
+}
+
+fn sentinel(endpoint: &Endpoint) -> RedisRegistry {
+    let Address::Sentinels(urls, name) = &endpoint.address else { panic!("no sentinels") };
+    let primary = SentinelServerType::Master;
+    let client = SentinelClient::build(urls.clone(), *name, None, primary).expect("well-formed");
+    let client = Arc::new(Mutex::new(client));
+    RedisRegistry::from_factory(move || {
+        let client = Arc::clone(&client);
+        async move {
+            let config = AsyncConnectionConfig::new().set_response_timeout(None);
+            client.lock().await.get_async_connection_with_config(&config).await
+        }
+    })
 }
 
 fn connected(client: FredClient) -> FredRegistry {
@@ -121,6 +177,8 @@ fn connected(client: FredClient) -> FredRegistry {
 
 /// How long fred's clients wait before they connect again.
 pub const FRED_DELAY: Duration = Duration::from_millis(100);
+/// After how much silence fred takes a cluster's node for gone.
+pub const FRED_SILENCE: Duration = Duration::from_millis(600);
 /// How long fred's clients take for opening a connection, and for a command of their own on it.
 pub const FRED_LIMIT: Duration = Duration::from_secs(1);
 

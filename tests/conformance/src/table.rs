@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::membership;
 use crate::row::{Back, Class, Expected, Leases, Row};
 use crate::rows;
-use crate::subject::{OF_ONE_SERVER, Subject, WITHOUT_SERVER};
+use crate::subject::{OF_A_CLUSTER, OF_ONE_SERVER, OF_SENTINELS, Subject, WITHOUT_SERVER};
 
 const HEAD: &str = "\
 # Conformance
@@ -40,6 +40,15 @@ Whatever happens no two workers own the same at the same time, and no interval a
 registrations than there are workers; both are checked in every test. Groups are of two workers.
 ";
 
+const CLUSTER: &str = "\
+Three primaries, in one row with a replica each. Counted from when the nodes agree on who serves the group.
+";
+
+const SENTINELS: &str = "\
+A primary that refuses to write without a replica, two replicas, three sentinels. Counted from when the
+sentinels agree and the new primary has a replica.
+";
+
 /// The page.
 ///
 /// # Panics
@@ -54,6 +63,10 @@ fn write(page: &mut String) -> fmt::Result {
     writeln!(page, "\n## Faults of one server\n\n{LEGEND}")?;
     let mut deviations = Vec::new();
     one_list(page, &rows::of_one_server(), &OF_ONE_SERVER, &mut deviations)?;
+    writeln!(page, "\n## Faults of a cluster\n\n{CLUSTER}")?;
+    one_list(page, &rows::of_a_cluster(), &OF_A_CLUSTER, &mut deviations)?;
+    writeln!(page, "\n## Faults of a primary that sentinels watch\n\n{SENTINELS}")?;
+    one_list(page, &rows::of_sentinels(), &OF_SENTINELS, &mut deviations)?;
     writeln!(page, "\n## Workers that come and go\n")?;
     membership_table(page)?;
     writeln!(page, "\n## Deviations\n")?;

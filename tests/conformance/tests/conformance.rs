@@ -6,7 +6,9 @@ use std::{env, fs};
 use libtest_mimic::{Arguments, Failed, Trial};
 use n_and_i_conformance::row::Row;
 use n_and_i_conformance::site::Site;
-use n_and_i_conformance::subject::{OF_ONE_SERVER, Subject, WITHOUT_SERVER};
+use n_and_i_conformance::subject::{
+    OF_A_CLUSTER, OF_ONE_SERVER, OF_SENTINELS, Subject, WITHOUT_SERVER,
+};
 use n_and_i_conformance::{membership, probe, rows, table, workers};
 
 /// How many tests run at once, unless the caller says so: they wait most of the time.
@@ -19,7 +21,9 @@ fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
     let mut trials = Vec::new();
-    trials.extend(of_rows(rows::of_one_server, &OF_ONE_SERVER));
+    trials.extend(of_rows("", rows::of_one_server, &OF_ONE_SERVER));
+    trials.extend(of_rows("cluster, ", rows::of_a_cluster, &OF_A_CLUSTER));
+    trials.extend(of_rows("sentinels, ", rows::of_sentinels, &OF_SENTINELS));
     trials.extend(of_membership());
     trials.push(Trial::test("docs/conformance.md says what is asserted", page_is_current));
     libtest_mimic::run(&arguments, trials).exit();
@@ -28,13 +32,17 @@ fn main() {
 /// One half of a row.
 type Part<S> = fn(&Row<S>, &Subject) -> Result<(), String>;
 
-fn of_rows<S: Site + 'static>(rows: fn() -> Vec<Row<S>>, subjects: &[Subject]) -> Vec<Trial> {
+fn of_rows<S: Site + 'static>(
+    of: &str,
+    rows: fn() -> Vec<Row<S>>,
+    subjects: &[Subject],
+) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (index, row) in rows().iter().enumerate() {
         for &subject in subjects {
             let parts: [(_, Part<S>); 2] = [("calls", probe::probe), ("workers", workers::workers)];
             for (part, run) in parts {
-                let name = format!("{}, {part}: {}", row.name, subject.name);
+                let name = format!("{of}{}, {part}: {}", row.name, subject.name);
                 let run = {
                     let name = name.clone();
                     move || tried(&name, || run(&rows()[index], &subject))

@@ -14,6 +14,8 @@ mod snippets {
         Protocol: "docs/protocol.md",
         Layouts: "docs/layouts.md",
         CommandLine: "docs/command-line.md",
+        Clients: "docs/clients.md",
+        Conformance: "docs/conformance.md",
         Limits: "docs/limits.md",
         Verification: "docs/verification.md",
     }

@@ -32,6 +32,7 @@ pub(super) struct VirtualTime {
     true_time: TrueTime,
     clock: WorkerClock,
     timers: Arc<Mutex<Timers>>,
+    notes: Arc<Mutex<Vec<String>>>,
 }
 
 #[derive(Default)]
@@ -43,7 +44,7 @@ struct Timers {
 
 impl VirtualTime {
     pub(super) fn new(true_time: TrueTime, clock: WorkerClock) -> Self {
-        Self { true_time, clock, timers: Arc::default() }
+        Self { true_time, clock, timers: Arc::default(), notes: Arc::default() }
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -54,11 +55,19 @@ impl VirtualTime {
         Duration::from_nanos(self.true_time.get())
     }
 
+    pub(super) fn note(&self, text: String) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {
         let deadline = self.now().saturating_add(duration);
         let mut timers = self.timers();
         timers.made += 1;
-        Sleep { timer: (deadline, timers.made), time: self.clone() }
+        Sleep { timer: (deadline, timers.made), time: self.clone(), yielded: false }
     }
 
     /// Wakes whoever waits for a reading that has come.
@@ -89,15 +98,22 @@ impl VirtualTime {
 pub(super) struct Sleep {
     timer: (Instant, u64),
     time: VirtualTime,
+    /// Whether it was pending once, as even a sleep of no length is.
+    yielded: bool,
 }
 
 impl Future for Sleep {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.time.now() >= self.timer.0 {
-            return Poll::Ready(());
+            if std::mem::replace(&mut self.yielded, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
+        self.yielded = true;
         self.time.timers().pending.insert(self.timer, cx.waker().clone());
         Poll::Pending
     }

@@ -159,6 +159,8 @@ impl<P: Program> World<P> {
         if let Some(number) = self.some_worker() {
             let worker = &mut self.workers[number];
             worker.stalled_until = worker.stalled_until.max(until);
+            let seconds = to_f64(worker.stalled_until) / 1e9;
+            self.note(|| format!("worker {number} stalls until {seconds:.6}"));
         }
     }
 

@@ -169,8 +169,16 @@ impl<P: Program> World<P> {
                 _ => {}
             }
         }
+        let notes = self.workers[number].process.as_mut().map(Process::take_notes);
+        for text in notes.into_iter().flatten() {
+            self.note(|| format!("worker {number}: {text}"));
+        }
         let worker = &self.workers[number];
         let Some(process) = &worker.process else { return };
+        if process.has_panicked() {
+            self.violate(Violation::Panicked { worker: number });
+            return;
+        }
         if process.is_done() {
             self.bury(number);
             return;
