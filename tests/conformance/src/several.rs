@@ -114,6 +114,9 @@ pub struct Watched {
 
 impl Watched {
     /// Starts them.
+    ///
+    /// # Panics
+    /// If they do not come up.
     pub fn new() -> Self {
         let setup = SentinelSetup::start();
         let endpoint = Endpoint::at(Address::Sentinels(setup.urls(), setup.name()));
