@@ -72,7 +72,7 @@ async fn thousands_of_workers_share_one_connection() {
     let clients: String = server.command(&["CLIENT", "LIST", "TYPE", "NORMAL"]);
     let registering = clients
         .lines()
-        .filter(|client| (client.contains("cmd=evalsha") || client.contains("cmd=ping")));
+        .filter(|client| client.contains("cmd=evalsha") || client.contains("cmd=ping"));
     assert_eq!(registering.count(), 1, "{clients}");
     let statistics: String = server.command(&["INFO", "commandstats"]);
     assert!(statistics.contains("cmdstat_evalsha"), "{statistics}");
