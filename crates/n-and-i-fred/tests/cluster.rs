@@ -76,7 +76,7 @@ async fn a_slot_on_the_move_does_not_end_the_client() {
 
 #[tokio::test]
 async fn a_nodes_lost_reply_and_silence_are_survived() {
-    let cluster = RedisCluster::start();
+    let mut cluster = RedisCluster::start();
     let proxy = FaultProxy::start(cluster.node(FIRST).port());
     cluster.announce(FIRST, proxy.port());
     let (_client, registry) = joined(&cluster).await;

@@ -220,7 +220,7 @@ async fn at_each_step_of_a_migration_a_call_is_executed_once_or_not_at_all() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_whose_reply_is_lost_is_executed_once_and_unknown() {
-    let cluster = RedisCluster::start();
+    let mut cluster = RedisCluster::start();
     let proxy = FaultProxy::start(cluster.node(FIRST).port());
     cluster.announce(FIRST, proxy.port());
     let hand = Hand::new(&cluster);
@@ -252,7 +252,7 @@ async fn a_connection_that_was_closed_while_idle_costs_one_call_or_with_resp3_no
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_group_that_lost_replies_owns_again() {
-    let cluster = RedisCluster::start();
+    let mut cluster = RedisCluster::start();
     let proxy = FaultProxy::start(cluster.node(FIRST).port());
     cluster.announce(FIRST, proxy.port());
     let scene = settled(&cluster).await;

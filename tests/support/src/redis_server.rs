@@ -122,6 +122,15 @@ impl RedisServer {
         eventually("the server comes back", || self.launch().then_some(()));
     }
 
+    /// Starts the killed server again, from now on with more options.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn restart_with(&mut self, options: &[&str]) {
+        self.options.extend(options.iter().map(ToString::to_string));
+        self.restart();
+    }
+
     /// Starts the killed server again, this time with more options, and does not wait until it has
     /// loaded what it finds in its directory.
     ///
