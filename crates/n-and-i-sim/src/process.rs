@@ -24,7 +24,7 @@ pub(crate) trait Process {
 
     fn lease(&self) -> Option<Lease>;
 
-    /// What it wants written down.
+    /// What it wants written down, unless it is observed.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
     }

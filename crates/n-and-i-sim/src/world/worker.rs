@@ -169,9 +169,11 @@ impl<P: Program> World<P> {
                 _ => {}
             }
         }
-        let notes = self.workers[number].process.as_mut().map(Process::take_notes);
-        for text in notes.into_iter().flatten() {
-            self.note(|| format!("worker {number}: {text}"));
+        if !P::Process::IS_OBSERVED {
+            let notes = self.workers[number].process.as_mut().map(Process::take_notes);
+            for text in notes.into_iter().flatten() {
+                self.note(|| format!("worker {number}: {text}"));
+            }
         }
         let worker = &self.workers[number];
         let Some(process) = &worker.process else { return };
