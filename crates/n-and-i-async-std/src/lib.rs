@@ -16,7 +16,7 @@
 //! while let Some(change) = peers.next().await {
 //!     // drain: stop taking work, finish or release what is in flight
 //!     let Some(lease) = change.lease() else { continue }; // owns nothing: stay stopped
-//!     assert_eq!((lease.pair().i(), lease.pair().n()), (0, 1)); // alone in the group
+//!     assert_eq!((lease.share().pair().i(), lease.share().pair().n()), (0, 1)); // alone in the group
 //!     assert!(lease.owns(7) && lease.is_live());
 //!     peers.stop(); // one last change follows
 //! }

@@ -6,7 +6,7 @@ use async_std::task;
 use n_and_i::{Config, Lease, MemoryRegistry, Peers, Reason};
 use n_and_i::{Registered, RegistrationError, Registry, Request};
 use n_and_i_async_std::discover;
-use n_and_i_test_support::{Members, eventually, unique_name};
+use n_and_i_test_support::{Members, drops_late_work, eventually, unique_name};
 
 const INTERVAL: Duration = Duration::from_millis(150);
 
@@ -84,6 +84,11 @@ fn a_stopped_worker_hands_over_one_last_idle_change_and_its_lease_is_dead() {
 }
 
 #[test]
+fn the_run_loop_drops_work_that_outlasts_its_drain_window() {
+    task::block_on(drops_late_work(discover(MemoryRegistry::new(), config())));
+}
+
+#[test]
 fn a_worker_whose_stream_is_dropped_registers_no_more() {
     let (registry, config) = (MemoryRegistry::new(), config());
     let mut members = Members::new();
@@ -148,7 +153,7 @@ fn a_consumer_that_blocks_a_thread_of_its_own_does_not_matter_to_others() {
     // Nobody looks at this stream from here on, yet its worker goes on sharing with the other.
     let late = blocked.ends().saturating_add(5 * INTERVAL);
     eventually("the other worker goes on", || {
-        members.lease(other).filter(|lease| lease.ends() > late && lease.pair().n() == 2)
+        members.lease(other).filter(|lease| lease.ends() > late && lease.share().pair().n() == 2)
     });
     members.check();
 }

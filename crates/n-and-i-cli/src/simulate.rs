@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(crate) use faulty::{Faulty, rates, unit};
 use n_and_i_sim::Scenario;
 use report::Report;
-pub(crate) use settings::{Settings, SettingsError};
+pub(crate) use settings::{Course, Settings, SettingsError};
 pub(crate) use sweep::Sweep;
 use sweep::Value;
 

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use n_and_i::Change;
+use n_and_i::{Change, Lease, Pair};
 
 use crate::arguments::Watch;
-use crate::record::Record;
+use crate::record::{Owned, Record};
 use crate::signals::Signals;
 
 /// Prints every change until a signal comes.
@@ -24,22 +24,32 @@ pub(crate) async fn run(watch: Watch) -> io::Result<()> {
 }
 
 fn plain(elapsed: Duration, change: &Change) -> String {
+    let what = match change.lease() {
+        Some(lease) => ownership(lease),
+        None => change.to_string(),
+    };
     let elapsed = elapsed.as_secs_f64();
-    if let Some(lease) = change.lease() {
-        let (pair, stage) = (lease.pair(), lease.stage());
-        let (i, n) = (pair.i(), pair.n());
-        return format!("{elapsed:9.3} s  owns {pair} (task % {n} == {i}), stage {stage}");
+    let left = change.drain_window().map(|window| window.remaining().as_secs_f64());
+    let left = left.filter(|left| *left > 0.0).map(|left| match change.lease() {
+        Some(_) => format!(", {left:.3} s left to finish what it owns no more"),
+        None => format!(", {left:.3} s left to finish what was begun"),
+    });
+    format!("{elapsed:9.3} s  {what}{}", left.unwrap_or_default())
+}
+
+fn ownership(lease: &Lease) -> String {
+    let test = |pair: Pair| format!("task % {} == {}", pair.n(), pair.i());
+    let share = lease.share();
+    let mut tests = test(share.pair());
+    if let Some(previous) = share.previous() {
+        tests += " and ";
+        tests += &test(previous);
     }
-    let drain = change.drain_remaining();
-    if drain.is_zero() {
-        format!("{elapsed:9.3} s  {change}")
-    } else {
-        let drain = drain.as_secs_f64();
-        format!("{elapsed:9.3} s  {change}, {drain:.3} s left to finish what was begun")
-    }
+    format!("owns {share} ({tests}), stage {}, token {}", lease.stage(), lease.token())
 }
 
 fn json(elapsed: Duration, change: &Change) -> io::Result<String> {
-    let record = Record::at(elapsed).with_change(change.pair(), change.reason(), change.stage());
+    let owned = change.owned().map(Owned::from);
+    let record = Record::at(elapsed).with_change(owned, change.stage());
     serde_json::to_string(&record).map_err(io::Error::other)
 }

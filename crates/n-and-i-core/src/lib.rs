@@ -12,19 +12,21 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use n_and_i_core::{Change, Instant, Machine, Output, Reply, ServerTime, Stamp, Timing};
+//! use n_and_i_core::{Instant, Machine, Output, Reply, ServerTime, Stamp, Timing};
 //!
 //! let timing = Timing::new(Duration::from_secs(10), 0.15)?;
 //! let mut now = Instant::ORIGIN; // your monotonic clock
 //! let mut machine = Machine::new(timing, now);
 //! let mut registrations = 0;
-//! let pair = 'owned: loop {
+//! let share = 'owned: loop {
 //!     let mut request = None;
 //!     while let Some(output) = machine.poll_output() {
 //!         match output {
 //!             Output::Register { attempt, .. } => request = Some(attempt),
-//!             Output::Yield(Change::Owned(lease)) => break 'owned lease.pair,
-//!             Output::Yield(Change::Idle(idle)) => println!("idle: {}", idle.reason),
+//!             Output::Yield(change) => match change.owned {
+//!                 Ok(lease) => break 'owned lease.share,
+//!                 Err(reason) => println!("idle: {reason}"),
+//!             },
 //!             _ => {} // expiry, diagnostics, and the deadline read below
 //!         }
 //!     }
@@ -48,7 +50,8 @@
 //!         machine.handle_timeout(now);
 //!     }
 //! };
-//! assert_eq!((pair.i(), pair.n(), registrations), (0, 1, 3));
+//! assert_eq!((share.pair().i(), share.pair().n(), registrations), (0, 1, 3));
+//! assert!(share.owns(42));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -56,6 +59,8 @@
 //! the server's time enters with replies. Failed registrations are inputs too
 //! ([`Failure`]); they never end the machine. Inputs that cannot be right are refused with
 //! [`Rejected`] and leave it unchanged.
+//!
+//! The feature `keys` adds [`Share`]'s `owns_key`, which hashes keys that are not numbers.
 
 #![no_std]
 
@@ -64,12 +69,14 @@ mod machine;
 mod outbox;
 mod output;
 mod registration;
+mod share;
 mod time;
 mod timing;
 
 pub use machine::Machine;
-pub use output::{Change, Diagnostic, Idle, Lease, Output, Pair, Reason};
+pub use output::{Change, Diagnostic, Lease, Output, Reason};
 pub use registration::{AttemptId, Failure, InvalidReply, Rejected, Reply, Stamp};
+pub use share::{Mapping, Pair, Rebalance, Share};
 pub use time::{Instant, ServerTime};
 pub use timing::{Timing, TimingError};
 

@@ -6,8 +6,9 @@ mod rules;
 
 use crate::clock::ServerClock;
 use crate::outbox::{Kind, Outbox};
-use crate::output::{Lease, Output, Pair, Reason};
+use crate::output::{Lease, Output, Reason};
 use crate::registration::{AttemptId, Failure, Rejected, Reply, Stamp};
+use crate::share::{Pair, Rebalance, Share};
 use crate::time::{Instant, ServerTime};
 use crate::timing::Timing;
 
@@ -41,6 +42,7 @@ const NEVER: u64 = u64::MAX;
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, not the states of one thing")]
 pub struct Machine {
     timing: Timing,
+    rebalance: Rebalance,
     outbox: Outbox,
 
     attempts: u64,
@@ -55,16 +57,19 @@ pub struct Machine {
     /// When the registration in flight, or else the latest one, was sent.
     sent: u64,
 
-    /// The last reply: interval and index, what it implied, and the stamp while it is held.
-    interval: Option<u64>,
+    /// Whether there ever was a reply.
+    replied: bool,
+    /// The last reply: interval and index, what it implied, and the stamp. Nothing but the
+    /// numbers counts any more when it is not held.
+    interval: u64,
     index: u32,
     replicas: u32,
     held: Option<Stamp>,
     implied: Option<Pair>,
     clock: Option<ServerClock>,
 
-    /// Whether `implied` is owned; stage and drain deadline are those of the ownership.
-    owned: bool,
+    /// What is owned; stage and drain deadline are those of the ownership.
+    owned: Option<Share>,
     stage: u64,
     drain_until: u64,
     /// Nothing is owned before.
@@ -82,6 +87,7 @@ impl Machine {
         let start = start.as_nanos();
         let mut machine = Self {
             timing,
+            rebalance: Rebalance::StandDown,
             outbox: Outbox::new(),
             attempts: 0,
             in_flight: false,
@@ -90,13 +96,14 @@ impl Machine {
             failures: 0,
             refused_by_millis: 0,
             sent: start,
-            interval: None,
+            replied: false,
+            interval: 0,
             index: 0,
             replicas: 0,
             held: None,
             implied: None,
             clock: None,
-            owned: false,
+            owned: None,
             stage: 0,
             drain_until: 0,
             own_from: 0,
@@ -110,6 +117,13 @@ impl Machine {
         machine
     }
 
+    /// With this way of going through a change of membership; [`Rebalance::StandDown`] unless set.
+    #[must_use]
+    pub const fn with_rebalance(mut self, rebalance: Rebalance) -> Self {
+        self.rebalance = rebalance;
+        self
+    }
+
     // ---- getters ----
 
     /// The interval and the gap.
@@ -117,10 +131,14 @@ impl Machine {
         self.timing
     }
 
-    /// The lease, if a pair is owned. Its end moves with every renewal.
+    /// The lease, if anything is owned. Its ends move with every renewal.
     pub fn lease(&self) -> Option<Lease> {
-        let pair = self.implied.filter(|_| self.owned)?;
-        Some(Lease { pair, stage: self.stage, ends: Instant::from_nanos(self.lease_end) })
+        Some(Lease {
+            share: self.owned?,
+            stage: self.stage,
+            ends: Instant::from_nanos(self.lease_end),
+            drain_until: Instant::from_nanos(self.drain_until),
+        })
     }
 
     /// The registration that is waited for. Any other may be dropped.
@@ -157,26 +175,25 @@ impl Machine {
         self.synchronize(now, reply.at);
         self.wait_out_refusal(now);
 
-        let previous = self.implied;
+        let previous = self.implied.filter(|_| self.held.is_some());
         let pair = self.pair_implied_by(&reply);
-        self.interval = Some(reply.interval);
+        self.replied = true;
+        self.interval = reply.interval;
         self.index = reply.index;
         self.replicas = reply.replicas.unwrap_or(0);
         self.held = Some(reply.stamp);
         self.schedule(now, reply.at);
 
-        // Rule 2: two intervals must agree.
+        // Rule 2: two intervals must agree, or what both give is owned.
         let cap = self.sent.saturating_add(self.longest_lease());
         let lease_end = self.expire_at.min(cap);
-        let agreed = pair.is_some() && pair == previous;
-        if agreed && now >= self.own_from {
-            self.own(reply.at, lease_end);
-        } else {
-            self.lose(Reason::Rebalancing);
+        let both = pair.zip(previous).filter(|_| now >= self.own_from);
+        match both.and_then(|(pair, previous)| self.rebalance.share(pair, previous)) {
+            Some(share) => self.own(share, reply.at, lease_end),
+            None => self.lose(Reason::Rebalancing),
         }
         self.implied = pair;
 
-        self.outbox.implied = pair;
         self.outbox.previous = previous;
         self.outbox.push(Kind::RegistrationCompleted);
         self.outbox.push(Kind::Agreement);
@@ -239,7 +256,7 @@ impl Machine {
         }
     }
 
-    /// Stop for good: if a pair is owned, it is given up with a last idle change. Nothing
+    /// Stop for good: if anything is owned, it is given up with a last idle change. Nothing
     /// happens after that.
     pub fn handle_stop(&mut self, now: Instant) {
         if self.stopped {
@@ -250,7 +267,6 @@ impl Machine {
         self.stopped = true;
         self.in_flight = false;
         self.held = None;
-        self.implied = None;
         self.register_at = NEVER;
         self.expire_at = NEVER;
         self.outbox.cancel(Kind::Register);

@@ -2,7 +2,8 @@
 //!
 //! What a report says is kept here only where the machine's state does not already say it.
 
-use crate::output::{Pair, Reason};
+use crate::output::Reason;
+use crate::share::{Pair, Share};
 
 /// The kinds of output, in the order in which one input produces them.
 #[derive(Clone, Copy)]
@@ -49,13 +50,14 @@ pub(crate) struct Outbox {
     pub(crate) yielded: Yielded,
     pub(crate) reason: Reason,
     pub(crate) gave_up: bool,
-    pub(crate) released: Option<Pair>,
-    pub(crate) implied: Option<Pair>,
+    pub(crate) released: Option<Share>,
     pub(crate) previous: Option<Pair>,
+    /// Until when work on what the pending change loses may be finished; 0 if it loses nothing.
     pub(crate) drain_until: u64,
     pub(crate) expired_interval: u64,
     pub(crate) expired_after: u64,
-    pub(crate) skew: Option<i64>,
+    has_skew: bool,
+    skew: i64,
     /// When the latest report of a schedule or a failure was made.
     pub(crate) reported_at: u64,
 }
@@ -68,14 +70,23 @@ impl Outbox {
             reason: Reason::Starting,
             gave_up: false,
             released: None,
-            implied: None,
             previous: None,
             drain_until: 0,
             expired_interval: 0,
             expired_after: 0,
-            skew: None,
+            has_skew: false,
+            skew: 0,
             reported_at: 0,
         }
+    }
+
+    pub(crate) const fn skew(&self) -> Option<i64> {
+        if self.has_skew { Some(self.skew) } else { None }
+    }
+
+    pub(crate) fn set_skew(&mut self, skew: Option<i64>) {
+        self.has_skew = skew.is_some();
+        self.skew = skew.unwrap_or(0);
     }
 
     pub(crate) const fn push(&mut self, kind: Kind) {

@@ -1,100 +1,41 @@
 //! What the machine asks its embedder to do, and what it tells about itself.
 
 use core::fmt;
-use core::num::NonZeroU32;
 use core::time::Duration;
 
 use crate::registration::AttemptId;
+use crate::share::{Pair, Share};
 use crate::time::{Instant, ServerTime};
 
-/// A share of the task space: index `i` of `n`, with `i < n`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pair {
-    i: u32,
-    n: NonZeroU32,
-}
-
-impl Pair {
-    /// The pair `(i, n)`, or none unless `i < n`.
-    pub const fn new(i: u32, n: u32) -> Option<Self> {
-        match NonZeroU32::new(n) {
-            Some(count) if i < n => Some(Self { i, n: count }),
-            _ => None,
-        }
-    }
-
-    /// The index of this worker, from 0 to `n - 1`.
-    pub const fn i(self) -> u32 {
-        self.i
-    }
-
-    /// How many workers share the task space, at least 1.
-    pub const fn n(self) -> u32 {
-        self.n.get()
-    }
-
-    /// Whether the task with this number belongs to the share: `task_id % n == i`.
-    pub const fn owns(self, task_id: u64) -> bool {
-        task_id % self.n.get() as u64 == self.i as u64
-    }
-
-    /// Whether some task belongs to both shares: by the Chinese remainder theorem, if the
-    /// indices agree modulo the greatest common divisor of the counts.
-    pub const fn intersects(self, other: Self) -> bool {
-        let (mut divisor, mut rest) = (self.n(), other.n());
-        while rest != 0 {
-            (divisor, rest) = (rest, divisor % rest);
-        }
-        self.i % divisor == other.i % divisor
-    }
-}
-
-impl fmt::Display for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.i, self.n)
-    }
-}
-
-impl fmt::Debug for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pair({self})")
-    }
-}
-
-/// An exclusive lease on a pair.
+/// An exclusive lease on a share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lease {
     /// What is owned.
-    pub pair: Pair,
+    pub share: Share,
     /// The stage (interval number) at which the lease was granted; renewals keep it.
     /// A fencing token: of two owners of one task, the later has the greater stage.
     pub stage: u64,
-    /// From this instant on the pair is not owned any more unless the lease was renewed.
+    /// From this instant on the share is not owned any more unless the lease was renewed.
     pub ends: Instant,
+    /// Until when work on the share may be finished if the lease is lost without having been
+    /// renewed again: nobody else is handed one of its tasks before. Not before `ends`.
+    ///
+    /// With `K` the stage of the latest renewal, this is `start of (K + 2)` on the server's
+    /// clock as the worker knew it when it sent the registration of stage `K`, and at most
+    /// `1.5 · (1 - g / 4) · T` after that.
+    pub drain_until: Instant,
 }
 
-/// What a worker owns changed to this.
+/// What a worker owns changed to this. What it owned before, as far as it is not owned any
+/// more, is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Change {
-    /// The worker owns a pair.
-    Owned(Lease),
-    /// The worker owns nothing.
-    Idle(Idle),
-}
-
-/// The worker owns nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Idle {
-    /// Why.
-    pub reason: Reason,
+pub struct Change {
+    /// The lease on what is owned from now on, or why nothing is.
+    pub owned: Result<Lease, Reason>,
     /// The stage (interval number) of the last registration, none before the first.
     pub stage: Option<u64>,
-    /// Until when work on the pair just lost may still be finished: nobody else is handed
-    /// one of its tasks before. None if nothing was lost.
-    ///
-    /// With `K` the last stage at which the pair was owned, this is `start of (K + 2)` on the
-    /// server's clock as the worker knew it when it sent the registration of stage `K`, and at
-    /// most `1.5 · T` after that.
+    /// Until when work on what was just lost may still be finished: the
+    /// [`drain_until`](Lease::drain_until) of its lease. None if nothing was lost.
     pub drain_until: Option<Instant>,
 }
 
@@ -104,7 +45,8 @@ pub struct Idle {
 pub enum Reason {
     /// It has just started: the first pair needs at least three registrations.
     Starting,
-    /// The group's membership is changing: two intervals do not agree on a pair.
+    /// The group's membership is changing: two intervals do not agree on a pair or, if the
+    /// worker is to [keep serving](crate::Rebalance::KeepServing), have no task in common.
     Rebalancing,
     /// The lease ran out before it was renewed: a registration failed, hung or came too late.
     Expired,
@@ -141,7 +83,7 @@ impl fmt::Display for Reason {
 #[non_exhaustive]
 pub enum Output {
     /// Everything that earlier registrations gave is void: the worker stands as after a
-    /// restart. If it owned a pair, a [`Output::Yield`] follows.
+    /// restart. If it owned anything, a [`Output::Yield`] follows.
     Expire,
     /// A diagnostic, to log or to drop.
     Report(Diagnostic),
@@ -212,10 +154,10 @@ pub enum Diagnostic {
         /// What the one before implied.
         previous: Option<Pair>,
     },
-    /// The pair is owned from now on.
-    LeaseGranted(Pair),
-    /// The pair is not owned any more.
-    LeaseReleased(Pair),
+    /// The share is owned from now on, and nothing else.
+    LeaseGranted(Share),
+    /// The share is given back. If a grant follows at once, what both have in common stays owned.
+    LeaseReleased(Share),
     /// When the next registration is made.
     RegistrationScheduled {
         /// Counted from now.

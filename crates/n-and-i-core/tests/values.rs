@@ -31,18 +31,6 @@ fn a_pair_has_its_index_below_its_count() {
 }
 
 #[test]
-fn each_task_belongs_to_exactly_one_pair_of_a_count() {
-    for n in [1, 2, 3, 7] {
-        for task in (0..50).chain([u64::from(u32::MAX), u64::from(u32::MAX) + 1, u64::MAX]) {
-            let owners = (0..n).filter(|&i| Pair::new(i, n).is_some_and(|pair| pair.owns(task)));
-            assert_eq!(owners.map(u64::from).collect::<Vec<_>>(), [task % u64::from(n)]);
-        }
-    }
-    let last = Pair::new(u32::MAX - 1, u32::MAX).expect("i < n");
-    assert!(last.owns(u64::from(u32::MAX) - 1) && !last.owns(u64::from(u32::MAX)));
-}
-
-#[test]
 fn instants_saturate() {
     let (second, year) = (Duration::from_secs(1), Duration::from_secs(365 * 24 * 3_600));
     let end = Instant::from_nanos(u64::MAX);
@@ -129,16 +117,4 @@ fn errors_say_what_was_wrong_and_why() {
     let error = TimingError::IntervalOutOfRange { interval };
     assert_eq!(Timing::new(interval, 0.1), Err(error));
     assert_eq!(error.to_string(), "interval is 0ns, must be from 1ms to 4294967.295s");
-}
-
-#[test]
-fn shares_intersect_if_a_task_is_in_both() {
-    let pairs = (1..7).flat_map(|n| (0..n).map(move |i| Pair::new(i, n).unwrap()));
-    for a in pairs.clone() {
-        for b in pairs.clone() {
-            // Sixty tasks see every combination of up to six workers.
-            let common = (0..60).any(|task| a.owns(task) && b.owns(task));
-            assert_eq!(a.intersects(b), common, "{a}, {b}");
-        }
-    }
 }

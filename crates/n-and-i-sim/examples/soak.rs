@@ -1,12 +1,13 @@
 //! A long run over all faults, together and each alone, that counts what happened:
-//! `cargo run --release -p n-and-i-sim --example soak -- 100` for 100 million worker-intervals.
+//! `cargo run --release -p n-and-i-sim --example soak -- 100` for 100 million worker-intervals, a
+//! third of them in each mode of rebalancing; `-- 100 keep-serving mixed` for these modes only.
 //! Ends with the seed and the trace of the first violation.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use n_and_i_sim::{Fault, Faults, Scenario};
+use n_and_i_sim::{Fault, Faults, Rebalancing, Scenario};
 
 const INTERVALS: u64 = 2_000;
 
@@ -32,16 +33,17 @@ fn soak(
     }
     let workers = scenario.workers();
     let took = start.elapsed().as_secs_f64();
-    println!("{name:<24} {workers:>3} workers, seeds 1..={seed:<6} {done:>11} in {took:.1} s");
+    println!("{name:<32} {workers:>3} workers, seeds 1..={seed:<6} {done:>11} in {took:.1} s");
     Ok(done)
 }
 
 /// What is run, and its share of the whole.
-fn plan() -> Vec<(String, Scenario, f64)> {
+fn plan(rebalancing: Rebalancing) -> Vec<(String, Scenario, f64)> {
     let mut plan = Vec::new();
     let mut add = |name: &str, workers, faults: &Faults, peace, share| {
         let scenario = Scenario::new(workers, faults.clone()).with_intervals(INTERVALS);
-        plan.push((name.to_owned(), scenario.with_weather(24, peace), share));
+        let scenario = scenario.with_weather(24, peace).with_rebalance(rebalancing);
+        plan.push((format!("{rebalancing}, {name}"), scenario, share));
     };
     for workers in [2, 3, 5, 10] {
         add("all together", workers, &Faults::all(), 40, 0.11);
@@ -61,27 +63,48 @@ fn plan() -> Vec<(String, Scenario, f64)> {
     plan
 }
 
-fn main() -> ExitCode {
-    let asked = std::env::args().nth(1);
-    let Ok(millions) = asked.as_deref().unwrap_or("1").parse::<f64>() else {
-        eprintln!("millions of worker-intervals is {asked:?}, must be a number");
-        return ExitCode::FAILURE;
-    };
+fn run(millions: f64, rebalancing: &[Rebalancing]) -> Result<(), String> {
     let (mut faults, mut total, start) = (BTreeMap::new(), 0, Instant::now());
-    for (name, scenario, share) in plan() {
+    let plans: Vec<_> = rebalancing.iter().copied().map(plan).collect();
+    let millions = millions / f64::from(u32::try_from(plans.len()).unwrap_or(1));
+    for (name, scenario, share) in plans.iter().flatten() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let worker_intervals = (millions * 1e6 * share) as u64;
-        match soak(&name, &scenario, worker_intervals, &mut faults) {
-            Ok(done) => total += done,
-            Err(trace) => {
-                eprintln!("{trace}");
-                return ExitCode::FAILURE;
-            }
-        }
+        total += soak(name, scenario, worker_intervals, &mut faults)?;
     }
     println!("{total} worker-intervals in {:.0} s, no violation", start.elapsed().as_secs_f64());
     for (fault, count) in faults {
         println!("{count:>9} {fault}");
     }
-    ExitCode::SUCCESS
+    Ok(())
+}
+
+/// The modes of these names, or all.
+fn modes(names: &[String]) -> Result<Vec<Rebalancing>, String> {
+    if names.is_empty() {
+        return Ok(Rebalancing::ALL.to_vec());
+    }
+    let mode = |name: &String| {
+        let found = Rebalancing::ALL.into_iter().find(|mode| mode.as_str() == *name);
+        found.ok_or_else(|| format!("mode is {name:?}, must be stand-down, keep-serving or mixed"))
+    };
+    names.iter().map(mode).collect()
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let asked = arguments.first().map_or("1", String::as_str);
+    let Ok(millions) = asked.parse::<f64>() else {
+        eprintln!("millions of worker-intervals is {asked:?}, must be a number");
+        return ExitCode::FAILURE;
+    };
+    let done =
+        modes(arguments.get(1..).unwrap_or_default()).and_then(|modes| run(millions, &modes));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
+        }
+    }
 }

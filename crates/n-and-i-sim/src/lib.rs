@@ -2,9 +2,9 @@
 //!
 //! The real machines of `n-and-i-core` run against a model of the counter layout, in virtual
 //! time and on one thread, with messages, processes, clocks and the server misbehaving as
-//! [`Faults`] says. At every event the promise is checked: no task has two owners, nobody is
-//! handed a task within the drain window of who had it before, stages rise from owner to owner.
-//! One seed gives one run.
+//! [`Faults`] says. At every event the promise is checked, under both mappings of tasks: none has
+//! two owners, nobody is handed one within the drain window of who had it before, fencing tokens
+//! rise from owner to owner. One seed gives one run.
 //!
 //! ```
 //! use n_and_i_sim::{Faults, Scenario};
@@ -23,6 +23,7 @@ mod claims;
 mod clock;
 mod faults;
 mod nanos;
+mod plan;
 mod process;
 mod random;
 mod rehearsal;
@@ -34,6 +35,7 @@ mod world;
 
 pub use claims::{Claim, Violation};
 pub use faults::{Fault, Faults, UnknownFault};
+pub use plan::{Plan, PlanError, Rebalancing};
 pub use rehearsal::{Member, Rehearsal, Time};
 pub use scenario::{Outcome, Scenario};
 #[cfg(feature = "proptest")]

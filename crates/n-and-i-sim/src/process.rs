@@ -1,6 +1,6 @@
 //! What lives at a worker's place: a bare machine, or whatever else registers.
 
-use n_and_i_core::{AttemptId, Failure, Instant, Lease, Machine, Output, Reply, Timing};
+use n_and_i_core::{AttemptId, Failure, Instant, Lease, Machine, Output, Rebalance, Reply, Timing};
 
 use crate::clock::WorkerClock;
 
@@ -46,6 +46,7 @@ pub(crate) trait Program {
         &mut self,
         number: usize,
         timing: Timing,
+        rebalance: Rebalance,
         clock: WorkerClock,
         now: u64,
     ) -> Self::Process;
@@ -61,8 +62,15 @@ pub(crate) struct Machines;
 impl Program for Machines {
     type Process = Machine;
 
-    fn start(&mut self, _: usize, timing: Timing, clock: WorkerClock, now: u64) -> Machine {
-        Machine::new(timing, clock.at(now))
+    fn start(
+        &mut self,
+        _: usize,
+        timing: Timing,
+        rebalance: Rebalance,
+        clock: WorkerClock,
+        now: u64,
+    ) -> Machine {
+        Machine::new(timing, clock.at(now)).with_rebalance(rebalance)
     }
 }
 

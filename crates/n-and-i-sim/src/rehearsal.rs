@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use n_and_i::{Config, Peers, StopHandle};
-use n_and_i_core::{AttemptId, Failure, Instant, Lease, Output, Reply, Timing};
+use n_and_i_core::{AttemptId, Failure, Instant, Lease, Output, Rebalance, Reply, Timing};
 
 use crate::claims::Violation;
 use crate::clock::WorkerClock;
@@ -169,11 +169,19 @@ where
 {
     type Process = Actor;
 
-    fn start(&mut self, place: usize, timing: Timing, clock: WorkerClock, now: u64) -> Actor {
+    fn start(
+        &mut self,
+        place: usize,
+        timing: Timing,
+        rebalance: Rebalance,
+        clock: WorkerClock,
+        now: u64,
+    ) -> Actor {
         let time = VirtualTime::new(self.true_time.clone(), clock);
         let registry = SimulatedRegistry::default();
         let config = Config::new(GROUP, timing.interval()).and_then(|it| it.with_gap(timing.gap()));
         let config = config.expect("the timing of a scenario is a good one");
+        let config = config.with_rebalance(rebalance);
         let runtime = SimulatedRuntime(time.clone());
         let (peers, driver) = n_and_i::discover(registry.clone(), runtime, config);
         let stop = peers.stop_handle();

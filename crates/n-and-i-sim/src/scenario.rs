@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use n_and_i_core::{Reason, Timing, TimingError};
+use n_and_i_core::{Mapping, Reason, Timing, TimingError};
 
 use crate::claims::Violation;
 use crate::faults::{Fault, Faults};
+use crate::plan::{Plan, PlanError, Rebalancing, Schedule};
 use crate::process::Machines;
 use crate::world::World;
 
 /// A group, its faults and how long it is simulated.
 ///
 /// A run alternates between storms, in which the faults happen, and peace, at the end of
-/// which the group must own everything.
+/// which the group must own everything; or its membership changes [by plan](Scenario::with_plan).
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub(crate) workers: usize,
@@ -22,6 +23,9 @@ pub struct Scenario {
     pub(crate) storm: u64,
     pub(crate) peace: u64,
     pub(crate) delay: Duration,
+    pub(crate) rebalancing: Rebalancing,
+    pub(crate) mapping: Mapping,
+    pub(crate) schedule: Option<Schedule>,
     pub(crate) may_stay_unsettled: bool,
 }
 
@@ -41,6 +45,9 @@ impl Scenario {
             storm: 24,
             peace: 14,
             delay: Duration::from_micros(500),
+            rebalancing: Rebalancing::default(),
+            mapping: Mapping::Modulo,
+            schedule: None,
             may_stay_unsettled: false,
         }
     }
@@ -73,6 +80,48 @@ impl Scenario {
     pub fn with_delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
+    }
+
+    /// With workers that do this while membership changes; they stand down unless this is set.
+    #[must_use]
+    pub fn with_rebalance(mut self, rebalancing: impl Into<Rebalancing>) -> Self {
+        self.rebalancing = rebalancing.into();
+        self
+    }
+
+    /// With shares measured under this mapping of keys, [`Mapping::Modulo`] unless it is set.
+    /// The promise is checked under both.
+    #[must_use]
+    pub fn with_mapping(mut self, mapping: Mapping) -> Self {
+        self.mapping = mapping;
+        self
+    }
+
+    /// With membership that changes by plan once in so many intervals, each time at a random
+    /// moment of an interval, instead of storms.
+    ///
+    /// The group settles for the length of a time of peace and must then own everything. From
+    /// there to the end of the run the plan goes on, and the faults happen all the time, if there
+    /// are any.
+    ///
+    /// ```
+    /// use n_and_i_core::{Mapping, Rebalance};
+    /// use n_and_i_sim::{Faults, Plan, Scenario};
+    ///
+    /// let scenario = Scenario::new(10, Faults::none()).with_plan(Plan::RollingRestart, 4.0)?;
+    /// let served = |rebalance| {
+    ///     let scenario = scenario.clone().with_rebalance(rebalance).with_mapping(Mapping::Jump);
+    ///     scenario.run(1).served_mean
+    /// };
+    /// assert!(served(Rebalance::StandDown) < 0.75 && served(Rebalance::KeepServing) > 0.75);
+    /// # Ok::<(), n_and_i_sim::PlanError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `every` is not from 0.1 to 1,000,000.
+    pub fn with_plan(mut self, plan: Plan, every: f64) -> Result<Self, PlanError> {
+        self.schedule = Some(Schedule::new(plan, every)?);
+        Ok(self)
     }
 
     /// With a run that goes on if the group did not own everything at the end of a peace, which
@@ -109,6 +158,21 @@ impl Scenario {
         self.delay
     }
 
+    /// What the workers do while membership changes.
+    pub fn rebalancing(&self) -> Rebalancing {
+        self.rebalancing
+    }
+
+    /// The mapping of keys under which shares are measured.
+    pub fn mapping(&self) -> Mapping {
+        self.mapping
+    }
+
+    /// How membership changes, if by plan, and once in how many intervals.
+    pub fn plan(&self) -> Option<(Plan, f64)> {
+        self.schedule.map(|schedule| (schedule.plan, schedule.every))
+    }
+
     /// Runs it. The same seed gives the same outcome.
     pub fn run(&self, seed: u64) -> Outcome {
         World::new(Machines, self, seed, false).run()
@@ -141,10 +205,20 @@ pub struct Outcome {
     pub registrations: u64,
     /// How often each kind of fault happened.
     pub faults: Vec<(Fault, u64)>,
-    /// The share of the key space that had an owner, on average, once the group had settled.
+    /// The share of the key space that had an owner, on average, once the group had settled:
+    /// from five intervals on, or from where the plan begins.
     pub served_mean: f64,
-    /// The least share that had an owner in any one interval, once the group had settled.
+    /// The least share that had an owner in any one interval of that time.
     pub served_min: f64,
+    /// How often membership changed by plan.
+    pub changes: u64,
+    /// What a planned restart cost from then to the next, on average, in intervals of the whole
+    /// group: the integral of the share that had no owner. None unless there were such.
+    pub lost_per_restart: Option<f64>,
+    /// The same for a worker that joined by plan.
+    pub lost_per_join: Option<f64>,
+    /// The same for a worker that left by plan.
+    pub lost_per_leave: Option<f64>,
     /// How long a worker waited for its first lease, in intervals, on average.
     pub first_lease: Option<f64>,
     /// Worker-intervals spent owning nothing, by reason.

@@ -1,6 +1,7 @@
 //! The event loop: true time, and everything that happens in it.
 
 mod faults;
+mod membership;
 mod worker;
 
 use std::fmt::Write as _;
@@ -12,15 +13,16 @@ use crate::agenda::{Agenda, Due};
 use crate::claims::{Claims, Violation};
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
+use crate::plan::Planned;
 use crate::process::{Process, Program};
 use crate::random::Random;
 use crate::scenario::{Outcome, Scenario};
 use crate::server::Server;
 use faults::Ambush;
-use worker::Worker;
+use worker::{Leaving, Worker};
 
 /// How many intervals the first settling takes, which shares served do not count.
-const SETTLING: usize = 5;
+const SETTLING: u64 = 5;
 
 /// What happens at one moment, wake-ups of workers aside.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +51,8 @@ pub(crate) enum Event {
     Peace,
     /// The time of peace is over: everything must be owned.
     Inspect,
+    /// Membership changes by plan.
+    Planned,
 }
 
 /// What a message belongs to.
@@ -75,6 +79,8 @@ pub(crate) struct World<P: Program> {
     pub(super) ambush: Ambush,
     storms: u64,
     peaces: u64,
+    /// How often membership changed by plan.
+    changes: u64,
     unsettled: u64,
     violation: Option<Violation>,
     pub(super) happened: Vec<u64>,
@@ -101,10 +107,11 @@ impl<P: Program> World<P> {
             ambush: Ambush::default(),
             storms: 0,
             peaces: 0,
+            changes: 0,
             unsettled: 0,
             violation: None,
             happened: vec![0; Fault::ALL.len()],
-            account: Account::new(interval_of(scenario)),
+            account: Account::new(interval_of(scenario), scenario.mapping),
             trace: trace.then(String::new),
         };
         for worker in 0..scenario.workers {
@@ -115,7 +122,7 @@ impl<P: Program> World<P> {
             let phase = world.random.between(0, world.interval());
             world.at(phase, Event::Foreign);
         }
-        let first = scenario.peace * world.interval();
+        let first = world.first_peace();
         world.at(first, Event::Inspect);
         world
     }
@@ -136,7 +143,8 @@ impl<P: Program> World<P> {
         for worker in 0..self.workers.len() {
             self.settle_account(worker);
         }
-        let (served_mean, served_min) = self.account.share(self.now, SETTLING);
+        let skipped = self.scenario.schedule.map_or(SETTLING, |_| self.scenario.peace);
+        let (served_mean, served_min) = self.account.share(self.now, skipped);
         let length = if self.violation.is_some() { self.now } else { end };
         let happened = self.happened.iter().zip(Fault::ALL).filter(|(count, _)| **count > 0);
         Outcome {
@@ -150,6 +158,10 @@ impl<P: Program> World<P> {
             faults: happened.map(|(count, fault)| (*fault, *count)).collect(),
             served_mean,
             served_min,
+            changes: self.changes,
+            lost_per_restart: self.account.lost_per(Planned::Restart),
+            lost_per_join: self.account.lost_per(Planned::Join),
+            lost_per_leave: self.account.lost_per(Planned::Leave),
             first_lease: self.account.first_lease_wait(),
             idle: self.account.idle_by_reason(),
             trace: self.trace.unwrap_or_default(),
@@ -161,7 +173,7 @@ impl<P: Program> World<P> {
             Event::Request(line, not_after) => self.arrive(line, not_after),
             Event::Answer(line, result) => self.answered(line, result),
             Event::Start { worker } => self.start(worker),
-            Event::End { worker, life } => self.leave(worker, life),
+            Event::End { worker, life } => self.leave(worker, life, Leaving::ForGood),
             Event::Fault(fault, storm) => {
                 if self.storming && storm == self.storms {
                     self.happen(fault);
@@ -188,8 +200,10 @@ impl<P: Program> World<P> {
                 for fault in self.scenario.faults.clone().kinds() {
                     self.plan(fault);
                 }
-                let end = self.now + self.scenario.storm * self.interval();
-                self.at(end, Event::Peace);
+                if self.scenario.schedule.is_none() {
+                    let end = self.now + self.scenario.storm * self.interval();
+                    self.at(end, Event::Peace);
+                }
             }
             Event::Peace => {
                 self.storming = false;
@@ -202,6 +216,11 @@ impl<P: Program> World<P> {
                 self.inspect();
                 let now = self.now;
                 self.at(now, Event::Storm);
+                self.plan_change();
+            }
+            Event::Planned => {
+                self.change_membership();
+                self.plan_change();
             }
         }
     }
@@ -269,10 +288,11 @@ impl<P: Program> World<P> {
         }
         self.peaces += 1;
         let workers = self.workers.iter().filter(|worker| worker.is_alive()).count();
-        let mut owned: Vec<_> = self.claims.live(self.now).map(|claim| claim.pair).collect();
-        owned.sort_unstable_by_key(|pair| pair.i());
-        let whole = owned.iter().zip(0..).all(|(pair, i)| pair.i() == i);
-        let agreed = owned.iter().all(|pair| pair.n() as usize == workers);
+        let mut owned: Vec<_> = self.claims.live(self.now).map(|claim| claim.share).collect();
+        owned.sort_unstable_by_key(|share| share.pair().i());
+        let whole = owned.iter().zip(0..).all(|(share, i)| share.pair().i() == i);
+        let agreed =
+            owned.iter().all(|share| share.is_settled() && share.pair().n() as usize == workers);
         if !(whole && agreed && owned.len() == workers) {
             self.unsettled += 1;
             self.note(|| {
@@ -295,6 +315,11 @@ impl<P: Program> World<P> {
 
     pub(super) fn interval(&self) -> u64 {
         interval_of(&self.scenario)
+    }
+
+    /// When the first time of peace ends.
+    fn first_peace(&self) -> u64 {
+        self.scenario.peace * self.interval()
     }
 
     pub(super) fn note(&mut self, text: impl FnOnce() -> String) {

@@ -1,24 +1,28 @@
-//! The promise under every fault. A failure names its seed; `SEED=n` repeats it, and `SCALE=n`
-//! runs n times as many seeds (with `--release`).
+//! The promise under every fault, in every mode of rebalancing. A failure names its seed; `SEED=n`
+//! repeats it, and `SCALE=n` runs n times as many seeds (with `--release`).
 
 use std::time::Duration;
 
-use n_and_i_sim::{Fault, Faults, Scenario};
+use n_and_i_sim::{Fault, Faults, Rebalancing, Scenario};
 
-/// Runs some seeds, or the one in the environment. Returns the worker-intervals simulated.
+/// Runs some seeds in each mode, or the seed in the environment. Returns the worker-intervals
+/// simulated.
 fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
     let chosen = std::env::var("SEED").ok().map(|seed| seed.parse().expect("SEED is a number"));
     let scale = std::env::var("SCALE").map_or(1, |scale| scale.parse().expect("a number"));
     let seeds = chosen.map_or(1..=seeds * scale, |seed: u64| seed..=seed);
     let mut total = 0;
-    for seed in seeds {
-        let outcome = scenario.run(seed);
-        total += outcome.worker_intervals;
-        if let Some(violation) = outcome.violation {
-            let trace = scenario.trace(seed).trace;
-            let lines: Vec<_> = trace.lines().collect();
-            let end = lines[lines.len().saturating_sub(60)..].join("\n");
-            panic!("{what}, SEED={seed}: {violation}\n{end}");
+    for rebalancing in Rebalancing::ALL {
+        let scenario = scenario.clone().with_rebalance(rebalancing);
+        for seed in seeds.clone() {
+            let outcome = scenario.run(seed);
+            total += outcome.worker_intervals;
+            if let Some(violation) = outcome.violation {
+                let trace = scenario.trace(seed).trace;
+                let lines: Vec<_> = trace.lines().collect();
+                let end = lines[lines.len().saturating_sub(60)..].join("\n");
+                panic!("{what}, {rebalancing}, SEED={seed}: {violation}\n{end}");
+            }
         }
     }
     total
@@ -26,24 +30,30 @@ fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
 
 #[test]
 fn one_seed_is_one_run() {
-    let scenario = Scenario::new(7, Faults::all()).with_intervals(400);
-    let (first, second) = (scenario.trace(5), scenario.trace(5));
-    assert!(first.trace.len() > 100_000);
-    assert!(first == second);
-    assert_ne!(first.trace, scenario.trace(6).trace);
-    // Tracing changes nothing but the trace.
-    let silent = scenario.run(5);
-    assert_eq!((silent.registrations, silent.faults), (first.registrations, first.faults));
+    for rebalancing in Rebalancing::ALL {
+        let scenario = Scenario::new(7, Faults::all()).with_intervals(400);
+        let scenario = scenario.with_rebalance(rebalancing);
+        let (first, second) = (scenario.trace(5), scenario.trace(5));
+        assert!(first.trace.len() > 100_000);
+        assert!(first == second);
+        assert_ne!(first.trace, scenario.trace(6).trace);
+        // Tracing changes nothing but the trace.
+        let silent = scenario.run(5);
+        assert_eq!((silent.registrations, silent.faults), (first.registrations, first.faults));
+    }
 }
 
 #[test]
 fn a_calm_group_owns_everything_nearly_all_the_time() {
-    let outcome = Scenario::new(10, Faults::none()).with_intervals(2000).run(1);
-    assert_eq!(outcome.violation, None);
-    assert!(outcome.served_mean > 0.999_9 && outcome.served_min > 0.999, "{outcome:?}");
-    assert!(outcome.faults.is_empty());
-    // One registration per worker and interval.
-    assert!(outcome.registrations.abs_diff(outcome.worker_intervals) <= 20, "{outcome:?}");
+    for rebalancing in Rebalancing::ALL {
+        let scenario = Scenario::new(10, Faults::none()).with_intervals(2000);
+        let outcome = scenario.with_rebalance(rebalancing).run(1);
+        assert_eq!(outcome.violation, None);
+        assert!(outcome.served_mean > 0.999_9 && outcome.served_min > 0.999, "{outcome:?}");
+        assert!(outcome.faults.is_empty());
+        // One registration per worker and interval.
+        assert!(outcome.registrations.abs_diff(outcome.worker_intervals) <= 20, "{outcome:?}");
+    }
 }
 
 #[test]
@@ -75,8 +85,18 @@ fn everything_together() {
         total += holds(&scenario, 24, "everything");
     }
     if std::env::var_os("SEED").is_none() {
-        assert!(total > 400_000, "{total}");
+        assert!(total > 1_200_000, "{total}");
     }
+}
+
+#[test]
+fn who_keeps_serving_owns_more_whatever_happens() {
+    let served = |rebalancing| {
+        let scenario = Scenario::new(5, Faults::all()).with_intervals(5000);
+        scenario.with_rebalance(rebalancing).run(1).served_mean
+    };
+    let [none, all, _] = Rebalancing::ALL.map(served);
+    assert!(none + 0.015 < all, "{none}, {all}");
 }
 
 #[test]
@@ -168,5 +188,8 @@ fn a_broken_promise_is_found() {
     // Two lengths of interval in one group while the guard is lost: known not to be covered.
     let faults = Faults::none().with(Fault::OtherInterval, 0.3).with(Fault::Flush, 0.5);
     let scenario = Scenario::new(4, faults).with_intervals(2000);
-    assert!((1..=20).any(|seed| scenario.run(seed).violation.is_some()));
+    for rebalancing in Rebalancing::ALL {
+        let scenario = scenario.clone().with_rebalance(rebalancing);
+        assert!((1..=20).any(|seed| scenario.run(seed).violation.is_some()), "{rebalancing}");
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use n_and_i_sim::{Fault, Faults, Member, Scenario, Violation};
+use n_and_i_sim::{Fault, Faults, Member, Rebalancing, Scenario, Violation};
 
 const TASKS: u64 = 12;
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -56,9 +56,15 @@ async fn work(mut member: Member, writers: Rc<RefCell<Writers>>, careful: bool) 
     }
 }
 
-fn rehearse(faults: &Faults, seed: u64, careful: bool) -> (Rc<RefCell<Writers>>, String) {
+fn rehearse(
+    faults: &Faults,
+    rebalancing: Rebalancing,
+    seed: u64,
+    careful: bool,
+) -> (Rc<RefCell<Writers>>, String) {
     let writers = Rc::new(RefCell::new(Writers::default()));
     let scenario = Scenario::new(4, faults.clone()).with_intervals(300);
+    let scenario = scenario.with_rebalance(rebalancing);
     let rehearsal = scenario.rehearse(seed, |member| work(member, Rc::clone(&writers), careful));
     assert_eq!(rehearsal.violation, None, "SEED={seed}\n{}", rehearsal.trace);
     (writers, rehearsal.trace)
@@ -69,16 +75,23 @@ fn seeds(count: u64) -> std::ops::RangeInclusive<u64> {
     chosen.map_or(1..=count, |seed: u64| seed..=seed)
 }
 
-#[test]
-fn who_asks_the_lease_never_writes_late_whatever_happens() {
+/// Nothing, everything, everything with different gaps.
+fn all_weathers() -> [Faults; 3] {
     let mut mixed = Faults::all();
     mixed.mixed_gaps = true;
-    for faults in [Faults::none(), Faults::all(), mixed] {
-        for seed in seeds(20) {
-            let (writers, trace) = rehearse(&faults, seed, true);
-            let writers = writers.borrow();
-            assert!(writers.writes > 2_000, "SEED={seed}: {} writes", writers.writes);
-            assert_eq!(writers.late, 0, "SEED={seed}\n{trace}");
+    [Faults::none(), Faults::all(), mixed]
+}
+
+#[test]
+fn who_asks_the_lease_never_writes_late_whatever_happens() {
+    for faults in all_weathers() {
+        for rebalancing in Rebalancing::ALL {
+            for seed in seeds(10) {
+                let (writers, trace) = rehearse(&faults, rebalancing, seed, true);
+                let writers = writers.borrow();
+                assert!(writers.writes > 2_000, "SEED={seed}: {} writes", writers.writes);
+                assert_eq!(writers.late, 0, "{rebalancing}, SEED={seed}\n{trace}");
+            }
         }
     }
 }
@@ -86,25 +99,31 @@ fn who_asks_the_lease_never_writes_late_whatever_happens() {
 #[test]
 fn who_does_not_ask_is_found_out() {
     let faults = Faults::none().with(Fault::LongStall, 0.2).with(Fault::ShortStall, 0.2);
-    let late = seeds(20).map(|seed| rehearse(&faults, seed, false).0.borrow().late);
-    assert!(late.sum::<u64>() > 0);
+    for rebalancing in Rebalancing::ALL {
+        let late =
+            seeds(20).map(|seed| rehearse(&faults, rebalancing, seed, false).0.borrow().late);
+        assert!(late.sum::<u64>() > 0, "{rebalancing}");
+    }
 }
 
 #[test]
 fn one_seed_is_one_run() {
-    let (first, again) = (rehearse(&Faults::all(), 3, true), rehearse(&Faults::all(), 3, true));
+    let rehearse = |seed| rehearse(&Faults::all(), Rebalancing::Mixed, seed, true);
+    let (first, again) = (rehearse(3), rehearse(3));
     assert!(first.1.len() > 50_000);
     assert!(first.1 == again.1);
     assert_eq!(first.0.borrow().writes, again.0.borrow().writes);
-    assert_ne!(first.1, rehearse(&Faults::all(), 4, true).1);
+    assert_ne!(first.1, rehearse(4).1);
 }
 
 #[test]
 fn a_calm_group_works_all_the_time() {
-    let (writers, _) = rehearse(&Faults::none(), 1, true);
-    // Four workers, twenty tasks each per interval; nothing in the first few.
-    let count = writers.borrow().writes;
-    assert!((290 * 80..=300 * 80).contains(&count), "{count}");
+    for rebalancing in Rebalancing::ALL {
+        let (writers, _) = rehearse(&Faults::none(), rebalancing, 1, true);
+        // Four workers, twenty tasks each per interval; nothing in the first few.
+        let count = writers.borrow().writes;
+        assert!((290 * 80..=300 * 80).contains(&count), "{rebalancing}: {count}");
+    }
 }
 
 #[test]
@@ -116,9 +135,9 @@ fn who_leaves_gets_a_last_change_and_time_to_use_it() {
         async move {
             while let Some(change) = member.peers.next().await {
                 if change.reason() == Some(n_and_i::Reason::Stopped) {
-                    let until = change.drain_deadline();
-                    member.time.sleep(change.drain_remaining()).await;
-                    drained.borrow_mut().push(until == Some(member.time.now()));
+                    let window = change.drain_window().expect("something was lost");
+                    window.closed().await;
+                    drained.borrow_mut().push(window.deadline() == member.time.now());
                 }
             }
         }
@@ -128,6 +147,17 @@ fn who_leaves_gets_a_last_change_and_time_to_use_it() {
     let drained = drained.borrow();
     assert!(left > 10 && drained.len() > 5, "{left} left, {} drained", drained.len());
     assert!(drained.iter().all(|in_time| *in_time));
+}
+
+#[test]
+fn a_clock_that_leaps_is_rehearsed_too() {
+    let faults = Faults::only(Fault::LeapAndJoin);
+    let scenario = Scenario::new(2, faults).with_intervals(400);
+    let rehearsal = scenario
+        .rehearse(1, |mut member| async move { while member.peers.next().await.is_some() {} });
+    assert_eq!(rehearsal.violation, None);
+    let leaps = rehearsal.trace.matches("the server's clock leaps ahead").count();
+    assert!(leaps > 2, "{leaps}");
 }
 
 #[test]
@@ -164,7 +194,7 @@ fn a_consumer_that_panics_ends_the_run_and_the_trace_says_why() {
     let rehearsal = scenario.rehearse(1, |mut member| async move {
         while let Some(change) = member.peers.next().await {
             member.time.note(format!("took {change}"));
-            assert!(member.place != 1 || change.pair().is_none(), "not for {}", member.place);
+            assert!(member.place != 1 || change.share().is_none(), "not for {}", member.place);
         }
     });
     assert_eq!(rehearsal.violation, Some(Violation::Panicked { worker: 1 }));

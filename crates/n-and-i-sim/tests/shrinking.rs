@@ -1,7 +1,7 @@
 //! Property tests over faults: `PROPTEST_RNG_SEED=n` repeats a run, a failure prints its case.
 #![cfg(feature = "proptest")]
 
-use n_and_i_sim::{Fault, Faults, Scenario, Violation, any_faults};
+use n_and_i_sim::{Fault, Faults, Rebalancing, Scenario, Violation, any_faults};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
@@ -11,15 +11,17 @@ fn is_conflict(violation: Option<Violation>) -> bool {
 }
 
 proptest! {
-    #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(256) })]
+    #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(768) })]
 
     #[test]
     fn no_mix_of_faults_breaks_the_promise(
         faults in any_faults(),
+        rebalancing in proptest::sample::select(&Rebalancing::ALL[..]),
         workers in 1_usize..6,
         seed: u64,
     ) {
-        let outcome = Scenario::new(workers, faults).with_intervals(200).run(seed);
+        let scenario = Scenario::new(workers, faults).with_rebalance(rebalancing);
+        let outcome = scenario.with_intervals(200).run(seed);
         prop_assert!(!is_conflict(outcome.violation), "{outcome:?}");
     }
 }

@@ -12,7 +12,7 @@
 //! while let Some(change) = peers.next().await {
 //!     // drain: stop taking work, finish or release what is in flight
 //!     let Some(lease) = change.lease() else { continue }; // owns nothing: stay stopped
-//!     assert_eq!((lease.pair().i(), lease.pair().n()), (0, 1)); // alone in the group
+//!     assert_eq!((lease.share().pair().i(), lease.share().pair().n()), (0, 1)); // alone in the group
 //!     assert!(lease.owns(7) && lease.is_live());
 //!     peers.stop(); // one last change follows
 //! }
@@ -80,7 +80,7 @@ pub fn discover<R: Registry>(registry: R, config: Config) -> Peers {
 /// let config = Config::new("mail-sender", Duration::from_millis(100))?;
 /// let mut peers = discover_on(&executor, MemoryRegistry::new(), config);
 /// smol::block_on(executor.run(async {
-///     while peers.next().await.is_some_and(|change| change.pair().is_none()) {}
+///     while peers.next().await.is_some_and(|change| change.lease().is_none()) {}
 /// }));
 /// # Ok(())
 /// # }
@@ -99,7 +99,7 @@ pub fn discover<R: Registry>(registry: R, config: Config) -> Peers {
 /// let (mut peers, driver) = n_and_i::discover(MemoryRegistry::new(), Smol::new(), config);
 /// executor.spawn(driver).detach();
 /// # smol::block_on(executor.run(async {
-/// #     while peers.next().await.is_some_and(|change| change.pair().is_none()) {}
+/// #     while peers.next().await.is_some_and(|change| change.lease().is_none()) {}
 /// # }));
 /// # Ok(())
 /// # }

@@ -39,7 +39,7 @@ fn fails_within(runtime: &Runtime, server: &RedisServer, message: &str, field: &
             };
             let until_owned = async {
                 while let Some(change) = peers.next().await {
-                    assert!(change.pair().is_none(), "it works now: say so in the docs");
+                    assert!(change.lease().is_none(), "it works now: say so in the docs");
                 }
                 std::future::pending::<()>().await;
             };

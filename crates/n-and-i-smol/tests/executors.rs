@@ -117,7 +117,7 @@ fn a_consumer_that_blocks_its_thread_does_not_matter_to_others_on_the_executor()
     // Both drivers go on, so the other worker goes on sharing with the one that is blocked.
     let late = blocked.ends().saturating_add(5 * INTERVAL);
     eventually("the other worker goes on", || {
-        members.lease(other).filter(|lease| lease.ends() > late && lease.pair().n() == 2)
+        members.lease(other).filter(|lease| lease.ends() > late && lease.share().pair().n() == 2)
     });
     release.send(()).unwrap();
     let mut peers: Peers = block_on(blocking);

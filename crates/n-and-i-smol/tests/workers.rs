@@ -4,7 +4,7 @@ mod support;
 
 use n_and_i::{MemoryRegistry, Reason, Registered, RegistrationError, Registry, Request};
 use n_and_i_smol::{Smol, discover};
-use n_and_i_test_support::{Log, Members, eventually};
+use n_and_i_test_support::{Log, Members, drops_late_work, eventually};
 use smol::stream::StreamExt;
 use support::{INTERVAL, config, lease};
 
@@ -45,6 +45,11 @@ fn a_stopped_worker_hands_over_one_last_idle_change_and_its_lease_is_dead() {
         assert!(!held.is_live());
         assert!(peers.next().await.is_none());
     });
+}
+
+#[test]
+fn the_run_loop_drops_work_that_outlasts_its_drain_window() {
+    smol::block_on(drops_late_work(discover(MemoryRegistry::new(), config())));
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //! while let Some(change) = peers.next().await {
 //!     // drain: stop taking work, finish or release what is in flight
 //!     let Some(lease) = change.lease() else { continue }; // owns nothing: stay stopped
-//!     assert_eq!((lease.pair().i(), lease.pair().n()), (0, 1)); // alone in the group
+//!     assert_eq!((lease.share().pair().i(), lease.share().pair().n()), (0, 1)); // alone in the group
 //!     assert!(lease.owns(7) && lease.is_live());
 //!     peers.stop(); // one last change follows
 //! }
@@ -30,11 +30,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use n_and_i::{BootClock, Clock, Config, Instant, Peers, Registry, Runtime};
+use tokio::runtime::Handle;
 
 /// Joins a group and spawns the worker's driver on the current Tokio runtime.
 ///
 /// The worker stops when the [`Peers`] are dropped or told to stop, or when the runtime shuts
-/// down.
+/// down. Its consumer may live on any executor; the timer stays this runtime's, so a run loop elsewhere
+/// that drains when the runtime has shut down panics with Tokio's own message.
 ///
 /// # Errors
 /// Outside a Tokio runtime.
@@ -57,9 +59,10 @@ pub fn discover_on<R: Registry>(
     registry: R,
     config: Config,
 ) -> Result<Peers, NoRuntime> {
-    let handle = tokio::runtime::Handle::try_current().map_err(|_| NoRuntime)?;
+    let handle = Handle::try_current().map_err(|_| NoRuntime)?;
     // Without a time driver this panics here, where the caller sees it, and not in a task.
     drop(tokio::time::sleep(Duration::ZERO));
+    let runtime = Tokio { handle: Some(handle.clone()), ..runtime };
     let (peers, driver) = n_and_i::discover(registry, runtime, config);
     handle.spawn(driver);
     Ok(peers)
@@ -74,12 +77,14 @@ pub struct NoRuntime;
 #[derive(Clone)]
 pub struct Tokio {
     clock: Arc<dyn Clock>,
+    /// Of the runtime that the worker was discovered on: its timer serves any executor.
+    handle: Option<Handle>,
 }
 
 impl Tokio {
     /// With the clock that counts through suspend, [`BootClock`].
     pub fn new() -> Self {
-        Self { clock: Arc::new(BootClock) }
+        Self { clock: Arc::new(BootClock), handle: None }
     }
 
     /// With Tokio's own clock, which a test can pause and advance. It does not count through
@@ -101,13 +106,14 @@ impl Tokio {
     ///     let mut peers = discover_on(tokio, registry, config)?;
     ///     peers.next().await; // idle: starting
     ///     let change = peers.next().await; // three hours later, at once
-    ///     assert!(change.unwrap().pair().is_some());
+    ///     assert!(change.unwrap().lease().is_some());
     ///     Ok(())
     /// }
     /// ```
     pub fn with_tokio_clock() -> Self {
         let origin = tokio::time::Instant::now();
-        Self { clock: Arc::new(move || Instant::from_elapsed(origin.elapsed())) }
+        let clock = Arc::new(move || Instant::from_elapsed(origin.elapsed()));
+        Self { clock, handle: None }
     }
 }
 
@@ -119,7 +125,7 @@ impl Default for Tokio {
 
 impl std::fmt::Debug for Tokio {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tokio").field("now", &self.clock.now()).finish()
+        f.debug_struct("Tokio").field("now", &self.clock.now()).finish_non_exhaustive()
     }
 }
 
@@ -129,6 +135,7 @@ impl Runtime for Tokio {
     }
 
     fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        let _entered = self.handle.as_ref().map(Handle::enter);
         tokio::time::sleep(duration)
     }
 }

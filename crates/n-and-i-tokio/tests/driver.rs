@@ -128,7 +128,7 @@ async fn stopping_ends_the_stream_with_one_idle_change_if_anything_was_owned() {
     handle.stop();
     let last = peers.next().await.unwrap();
     assert_eq!(last.reason(), Some(Reason::Stopped));
-    assert!(last.drain_remaining() > Duration::ZERO);
+    assert!(last.drain_window().unwrap().is_open());
     assert!(!held.is_live());
     assert!(peers.next().await.is_none());
     assert!(peers.next().await.is_none());
@@ -194,8 +194,8 @@ async fn an_unread_change_is_replaced_and_never_repeats_what_was_read() {
     assert!(regained.stage() > held.stage());
     assert!(!held.is_live() && regained.is_live());
     // What was lost meanwhile had its own drain deadline.
-    assert!(change.drain_deadline().is_some_and(|deadline| deadline < tokio.clock().now()));
-    assert_eq!(change.drain_remaining(), Duration::ZERO);
+    assert!(change.drain_window().is_some_and(|window| window.deadline() < tokio.clock().now()));
+    assert_eq!(change.drain_window().unwrap().remaining(), Duration::ZERO);
 
     // Lost, read, regained and lost again while nobody looks: nothing new.
     registry.plan([Fault::Lose]);
@@ -238,8 +238,8 @@ async fn ten_thousand_workers_settle_in_one_process() {
     for peers in &mut group {
         owned.push(lease(peers).await);
     }
-    let mut indices: Vec<_> = owned.iter().map(|lease| lease.pair().i()).collect();
+    let mut indices: Vec<_> = owned.iter().map(|lease| lease.share().pair().i()).collect();
     indices.sort_unstable();
     assert!(indices.iter().copied().eq(0..WORKERS));
-    assert!(owned.iter().all(|lease| lease.pair().n() == WORKERS && lease.is_live()));
+    assert!(owned.iter().all(|lease| lease.share().pair().n() == WORKERS && lease.is_live()));
 }

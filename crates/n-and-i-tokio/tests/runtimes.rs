@@ -1,8 +1,9 @@
 //! Where a worker may run, and what happens where it may not.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
-use n_and_i::{Config, MemoryRegistry, Peers, Reason, StopHandle};
+use n_and_i::{Config, Finished, Lease, MemoryRegistry, Peers, Reason, StopHandle};
 use n_and_i_tokio::{NoRuntime, discover};
 use tokio::runtime::{Builder, Runtime};
 
@@ -11,7 +12,7 @@ fn config() -> Config {
 }
 
 async fn until_owned(peers: &mut Peers) {
-    while peers.next().await.expect("the worker goes on").pair().is_none() {}
+    while peers.next().await.expect("the worker goes on").lease().is_none() {}
 }
 
 #[test]
@@ -37,6 +38,23 @@ fn an_entered_runtime_is_enough() {
     };
     // The consumer may live on any executor.
     futures_lite::future::block_on(until_owned(&mut peers));
+}
+
+/// Its drains take their timer from the runtime that the worker is on.
+#[test]
+fn the_run_loop_may_live_on_any_executor() {
+    let runtime = Runtime::new().unwrap();
+    let peers = {
+        let _entered = runtime.enter();
+        discover(MemoryRegistry::new(), config()).unwrap()
+    };
+    let stop = peers.stop_handle();
+    let work = async |lease: Lease| {
+        stop.stop();
+        lease.ended().await;
+        std::future::pending::<Result<(), Infallible>>().await
+    };
+    assert_eq!(futures_lite::future::block_on(peers.run(work)), Ok(Finished::Stopped));
 }
 
 #[test]
@@ -70,7 +88,7 @@ fn the_stream_is_a_stream() {
         let peers = discover(MemoryRegistry::new(), config()).unwrap();
         let changes: Vec<_> = peers.take(2).collect().await;
         assert_eq!(changes[0].reason(), Some(Reason::Starting));
-        assert!(changes[1].pair().is_some());
+        assert!(changes[1].lease().is_some());
     });
 }
 

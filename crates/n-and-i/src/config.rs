@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use n_and_i_core::{Timing, TimingError};
+use n_and_i_core::{Rebalance, Timing, TimingError};
 
 /// The group that a worker joins and the group's pace, checked. Cheap to clone.
 ///
@@ -26,10 +26,12 @@ pub struct Config {
     tag: Arc<str>,
     prefix_length: usize,
     timing: Timing,
+    rebalance: Rebalance,
 }
 
 impl Config {
-    /// The group `name` at this interval, with a gap of 0.15 and no prefix.
+    /// The group `name` at this interval, with a gap of 0.15 and no prefix; its workers stand
+    /// down while membership changes.
     ///
     /// - `name`: not empty, without `{` and `}`, which would break the Redis hash tag that
     ///   keeps a group's keys together.
@@ -52,6 +54,7 @@ impl Config {
             tag: format!("{{{name}}}:").into(),
             prefix_length: 0,
             timing: Timing::new(interval, Timing::DEFAULT_GAP)?,
+            rebalance: Rebalance::default(),
         })
     }
 
@@ -84,6 +87,14 @@ impl Config {
         Ok(self)
     }
 
+    /// Sets what the worker does while the group's membership changes: stand down, the default,
+    /// or keep serving what it owns before and after. Workers of a group may differ in this.
+    #[must_use]
+    pub fn with_rebalance(mut self, rebalance: Rebalance) -> Self {
+        self.rebalance = rebalance;
+        self
+    }
+
     /// The group's name.
     pub fn name(&self) -> &str {
         &self.tag[self.prefix_length + 1..self.tag.len() - 2]
@@ -109,6 +120,16 @@ impl Config {
         self.timing.gap()
     }
 
+    /// What the worker does while the group's membership changes.
+    pub fn rebalance(&self) -> Rebalance {
+        self.rebalance
+    }
+
+    pub(crate) fn interval_millis(&self) -> u64 {
+        // At most 49 days.
+        u64::try_from(self.interval().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Interval and gap together, as the core takes them.
     pub fn timing(&self) -> Timing {
         self.timing
@@ -122,6 +143,7 @@ impl fmt::Debug for Config {
             .field("interval", &self.interval())
             .field("gap", &self.gap())
             .field("prefix", &self.prefix())
+            .field("rebalance", &self.rebalance())
             .finish()
     }
 }

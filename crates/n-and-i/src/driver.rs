@@ -5,16 +5,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use n_and_i_core::{AttemptId, Change as Yielded, Instant, Machine, Output, Reason, Rejected};
-use n_and_i_core::{ServerTime, Stamp};
+use n_and_i_core::{AttemptId, Instant, Machine, Output, Reason, Rejected, ServerTime, Stamp};
 
-use crate::change::{Change, ClockHandle, Lease};
+use crate::change::Change;
 use crate::config::Config;
+use crate::drain::DrainWindow;
+use crate::lease::Lease;
 use crate::mailbox::{End, Mailbox, Signal};
 use crate::peers::Peers;
 use crate::registry::{Registered, RegistrationError, Registry, Request};
 use crate::report::Reporter;
 use crate::runtime::Runtime;
+use crate::time::Time;
 
 /// Makes a worker: the consumer's end, and the driver to spawn.
 ///
@@ -53,20 +55,22 @@ pub fn discover<R: Registry, T: Runtime>(
     config: Config,
 ) -> (Peers, impl Future<Output = ()> + Send + 'static) {
     let mailbox = Arc::new(Mailbox::default());
-    let peers = Peers::new(Arc::clone(&mailbox), config.name().into());
-    let worker = Worker::new(config.clone(), mailbox, ClockHandle(runtime.clock()));
+    let runtime = Arc::new(runtime);
+    let time = Time::of(&runtime);
+    let peers = Peers::new(Arc::clone(&mailbox), config.name().into(), time.clone());
+    let worker = Worker::new(config.clone(), mailbox, time);
     (peers, drive(registry, runtime, config, worker))
 }
 
 async fn drive<R: Registry, T: Runtime>(
     registry: R,
-    runtime: T,
+    runtime: Arc<T>,
     config: Config,
     mut worker: Worker,
 ) {
     worker.start(registry.kind());
-    let clock = worker.clock.clone();
-    let mut machine = Machine::new(config.timing(), clock.0.now());
+    let time = worker.time.clone();
+    let mut machine = Machine::new(config.timing(), time.now()).with_rebalance(config.rebalance());
     let mut in_flight = pin!(None);
     let mut sleep = pin!(None);
     let mut armed = None;
@@ -83,12 +87,12 @@ async fn drive<R: Registry, T: Runtime>(
             }
         }
         if let Some(lease) = machine.lease() {
-            worker.renew(lease.ends);
+            worker.renew(lease);
         }
         let Some(deadline) = machine.poll_timeout() else { break };
         let attempt = machine.in_flight();
         // A sleep that will wake up by the deadline is good enough: early wake-ups do no harm.
-        let now = clock.0.now();
+        let now = time.now();
         if armed.is_none_or(|armed| armed > deadline || armed <= now) {
             sleep.set(Some(runtime.sleep(deadline.saturating_duration_since(now))));
             armed = Some(deadline);
@@ -97,7 +101,7 @@ async fn drive<R: Registry, T: Runtime>(
         let event = next_event(&mut worker, in_flight.as_mut(), sleep.as_mut()).await;
         // The clock is read before anything is made of the event, so that whatever a stopped
         // process finds when it goes on is judged by the time it then is.
-        let now = clock.0.now();
+        let now = time.now();
         match (event, attempt) {
             (Event::Timeout, _) => {
                 armed = None;
@@ -170,7 +174,8 @@ where
 struct Worker {
     reporter: Reporter,
     mailbox: Arc<Mailbox>,
-    clock: ClockHandle,
+    time: Time,
+    interval_millis: u64,
     signals: Vec<Signal>,
     lease: Option<Lease>,
     stage: Option<u64>,
@@ -179,11 +184,13 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(config: Config, mailbox: Arc<Mailbox>, clock: ClockHandle) -> Self {
+    fn new(config: Config, mailbox: Arc<Mailbox>, time: Time) -> Self {
+        let interval_millis = config.interval_millis();
         Self {
             reporter: Reporter::new(config),
             mailbox,
-            clock,
+            time,
+            interval_millis,
             signals: Vec::new(),
             lease: None,
             stage: None,
@@ -233,44 +240,45 @@ impl Worker {
         }
     }
 
-    fn hand_over(&mut self, change: Yielded) {
-        if let Some(lost) = self.lease.take() {
-            lost.revoke();
+    fn hand_over(&mut self, change: n_and_i_core::Change) {
+        let before = self.lease.take();
+        let owned = change.owned.map(|granted| {
+            let extends = before.as_ref().filter(|_| change.drain_until.is_none());
+            Lease::new(granted, self.interval_millis, extends, self.time.clone())
+        });
+        if let Some(before) = before {
+            before.revoke();
         }
-        let (now_owned, stage, drain_until) = match change {
-            Yielded::Owned(lease) => {
-                let clock = self.clock.clone();
-                let lease = Lease::new(lease.pair, lease.stage, lease.ends, clock);
-                self.lease = Some(lease.clone());
-                let stage = lease.stage();
-                (Ok(lease), Some(stage), None)
-            }
-            Yielded::Idle(idle) => (Err(idle.reason), idle.stage, idle.drain_until),
-        };
-        self.stage = stage;
-        let clock = self.clock.clone();
-        self.mailbox.post(Change { now_owned, stage, drain_until, clock });
+        self.lease = owned.as_ref().ok().cloned();
+        self.stage = change.stage;
+        self.post(owned, change.drain_until);
     }
 
-    fn renew(&self, ends: Instant) {
-        if let Some(lease) = &self.lease {
-            lease.renew(ends);
+    fn renew(&mut self, renewed: n_and_i_core::Lease) {
+        if self.lease.as_ref().is_some_and(|lease| !lease.renew(renewed.ends, renewed.drain_until))
+        {
+            // Somebody saw it end before: to the consumer it is over, and this is another one.
+            let (owned, stage) = (Ok(renewed), self.stage);
+            self.hand_over(n_and_i_core::Change { owned, stage, drain_until: None });
         }
+    }
+
+    fn post(&self, owned: Result<Lease, Reason>, drain_until: Option<Instant>) {
+        let drain = drain_until.map(|deadline| DrainWindow::new(deadline, self.time.clone()));
+        self.mailbox.post(Change { owned, stage: self.stage, drain });
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
-            // The driver was dropped while a pair was owned. Nobody else is handed it before
-            // the lease's end, so until then work may be finished.
-            let drain_until = Some(lease.ends());
+            // The driver was dropped while something was owned.
             lease.revoke();
-            let (now_owned, clock) = (Err(Reason::Stopped), self.clock.clone());
-            self.mailbox.post(Change { now_owned, stage: self.stage, drain_until, clock });
+            self.post(Err(Reason::Stopped), Some(lease.drain_window().deadline()));
         }
-        self.mailbox.finish();
-        if std::thread::panicking() {
+        let panicked = std::thread::panicking();
+        self.mailbox.finish(panicked);
+        if panicked {
             self.reporter.panicked();
         } else if self.started {
             self.reporter.stopped(self.end);

@@ -44,22 +44,30 @@ mod change;
 mod clock;
 mod config;
 pub mod counters;
+mod drain;
 mod driver;
+mod lease;
 mod mailbox;
 mod memory;
 mod peers;
 mod registry;
 mod report;
+mod run;
 mod runtime;
+mod time;
 
-pub use change::{Change, Lease};
+pub use change::Change;
 pub use clock::{BootClock, Clock};
 pub use config::{Config, ConfigError};
+pub use drain::DrainWindow;
 pub use driver::discover;
+pub use lease::Lease;
 pub use memory::MemoryRegistry;
 pub use n_and_i_core::{
-    Instant, InvalidReply, Pair, Reason, Reply, ServerTime, Stamp, Timing, TimingError,
+    Instant, InvalidReply, Mapping, Pair, Reason, Rebalance, Reply, ServerTime, Share, Stamp,
+    Timing, TimingError,
 };
 pub use peers::{Peers, StopHandle};
 pub use registry::{BoxError, Registered, RegistrationError, Registry, Request};
+pub use run::Finished;
 pub use runtime::Runtime;

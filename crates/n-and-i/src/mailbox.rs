@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::change::{Change, Lease};
+use crate::change::Change;
+use crate::lease::Lease;
 
 pub(crate) type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -25,6 +26,7 @@ struct State {
     /// Whether the consumer was handed anything, and whether that was a lease.
     handed: Option<bool>,
     finished: bool,
+    panicked: bool,
     end: Option<End>,
     signals: Vec<Signal>,
     consumer: Option<Waker>,
@@ -48,21 +50,24 @@ impl Mailbox {
         let mut state = self.lock();
         let replaced = state.unread.take();
         state.lease = change.lease().cloned();
+        if state.handed == Some(true) {
+            // What the consumer still works on was lost with the first change that it never saw.
+            change.drain = replaced.and_then(|replaced| replaced.drain).or(change.drain);
+        } else {
+            change.drain = None;
+        }
         // Who was handed idle last, or replaces an unread lease by idle, learns nothing new.
         if change.lease().is_some() || state.handed != Some(false) {
-            if let Some(replaced) = replaced {
-                // What the consumer still works on was lost with the change it never saw.
-                change.drain_until = replaced.drain_until;
-            }
             state.unread = Some(change);
         }
         wake(state.consumer.take(), state);
     }
 
-    /// No change will follow.
-    pub(crate) fn finish(&self) {
+    /// No change will follow, possibly because the driver panicked.
+    pub(crate) fn finish(&self, panicked: bool) {
         let mut state = self.lock();
         state.finished = true;
+        state.panicked = panicked;
         let (signals, driver) = (mem::take(&mut state.signals), state.driver.take());
         wake(state.consumer.take(), state);
         // Foreign code, which may well stop this very worker.
@@ -104,10 +109,17 @@ impl Mailbox {
     pub(crate) fn request_end(&self, end: End) {
         let mut state = self.lock();
         state.end.get_or_insert(end);
-        if let (Some(lease), End::Closed) = (&state.lease, end) {
+        let lease = state.lease.clone().filter(|_| end == End::Closed);
+        wake(state.driver.take(), state);
+        // Wakes foreign code too.
+        if let Some(lease) = lease {
             lease.revoke();
         }
-        wake(state.driver.take(), state);
+    }
+
+    /// Whether the driver panicked.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.lock().panicked
     }
 
     /// Has the driver stop when the signal completes.

@@ -9,14 +9,17 @@ use futures_core::Stream;
 use futures_core::stream::FusedStream;
 
 use crate::change::Change;
+use crate::lease::Lease;
 use crate::mailbox::{End, Mailbox};
-use crate::report::TARGET;
+use crate::report::{TARGET, numbers};
+use crate::time::Time;
 
 /// The changes of what this worker owns: a [`Stream`], also with a [`next`](Peers::next) of
 /// its own.
 ///
 /// The first change is idle ([`Reason::Starting`](crate::Reason::Starting)), unless a lease came
-/// before it was taken; no change repeats the one before. A change that is not taken is replaced by a newer one, never queued, and a
+/// before it was taken. No change repeats the one before, except that a lease which somebody saw end
+/// before it was renewed is followed by another on the same share. A change that is not taken is replaced by a newer one, never queued, and a
 /// consumer that is busy does not delay registration. A settled group yields once and then
 /// stays quiet.
 ///
@@ -28,13 +31,16 @@ use crate::report::TARGET;
 #[must_use = "dropping it ends the worker's membership"]
 pub struct Peers {
     mailbox: Arc<Mailbox>,
-    group: Arc<str>,
+    pub(crate) group: Arc<str>,
+    pub(crate) time: Time,
+    /// What is owned, as far as the consumer was told.
+    pub(crate) handed: Option<Lease>,
     ended: bool,
 }
 
 impl Peers {
-    pub(crate) fn new(mailbox: Arc<Mailbox>, group: Arc<str>) -> Self {
-        Self { mailbox, group, ended: false }
+    pub(crate) fn new(mailbox: Arc<Mailbox>, group: Arc<str>, time: Time) -> Self {
+        Self { mailbox, group, time, handed: None, ended: false }
     }
 
     /// The next change; none once the worker has stopped. Cancel safe.
@@ -70,16 +76,25 @@ impl Peers {
         self
     }
 
-    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+    /// Whether it was the driver's own fault that it ended.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.mailbox.has_panicked()
+    }
+
+    pub(crate) fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
         let polled = self.mailbox.poll_take(cx);
         match &polled {
             Poll::Ready(Some(change)) => {
-                if let Some(pair) = change.pair() {
+                self.handed = change.lease().cloned();
+                if let Some(share) = change.share() {
+                    let (pair, (pi, pn)) = (share.pair(), numbers(share.previous()));
                     tracing::trace!(
                         target: TARGET,
                         group = &*self.group,
                         i = pair.i(),
                         n = pair.n(),
+                        pi,
+                        pn,
                         "pair handed to the loop"
                     );
                 }

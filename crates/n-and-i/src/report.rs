@@ -84,18 +84,20 @@ impl Reporter {
                 tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), "pair agreed");
             }
             Diagnostic::PairDisagreed { pair, previous } => {
-                let (pi, pn) = (previous.map(Pair::i), previous.map(Pair::n));
+                let (pi, pn) = numbers(previous);
                 tracing::debug!(target: TARGET, group, i = pair.i(), n = pair.n(), pi, pn, "pair disagreed");
             }
             Diagnostic::NoPairImplied { previous } => {
-                let (pi, pn) = (previous.map(Pair::i), previous.map(Pair::n));
+                let (pi, pn) = numbers(previous);
                 tracing::trace!(target: TARGET, group, pi, pn, "no pair implied");
             }
-            Diagnostic::LeaseGranted(pair) => {
-                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), "lease granted");
+            Diagnostic::LeaseGranted(share) => {
+                let (pair, (pi, pn)) = (share.pair(), numbers(share.previous()));
+                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), pi, pn, "lease granted");
             }
-            Diagnostic::LeaseReleased(pair) => {
-                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), "lease released");
+            Diagnostic::LeaseReleased(share) => {
+                let (pair, (pi, pn)) = (share.pair(), numbers(share.previous()));
+                tracing::trace!(target: TARGET, group, i = pair.i(), n = pair.n(), pi, pn, "lease released");
             }
             Diagnostic::RegistrationScheduled { delay, expires } => {
                 tracing::trace!(target: TARGET, group, ?delay, ?expires, "next registration scheduled");
@@ -103,6 +105,11 @@ impl Reporter {
             _ => {}
         }
     }
+}
+
+/// As fields, which are left out if there is no pair.
+pub(crate) fn numbers(pair: Option<Pair>) -> (Option<u32>, Option<u32>) {
+    (pair.map(Pair::i), pair.map(Pair::n))
 }
 
 /// An error with everything that caused it, on one line.

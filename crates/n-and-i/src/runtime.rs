@@ -51,6 +51,8 @@ pub trait Runtime: Send + Sync + 'static {
     ///
     /// Waking early is harmless, waking late delays what is due but never makes a lease look
     /// alive. The driver has at most one sleep at a time, about two per interval, and drops it
-    /// before starting another.
+    /// before starting another. Others are asked for by whoever waits for a
+    /// [`DrainWindow`](crate::DrainWindow) or [runs](crate::Peers::run) work, wherever that is: from any
+    /// thread, within any executor.
     fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send;
 }

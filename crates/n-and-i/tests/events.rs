@@ -7,14 +7,16 @@
 mod log;
 mod support;
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use log::Log;
-use support::{Fault, INTERVAL, change, look, start};
+use n_and_i::{Instant, Rebalance};
+use support::{Fault, INTERVAL, change, config, look, start, start_with};
 use tracing::subscriber::{DefaultGuard, set_default};
 
 const LEASED: Duration = Duration::from_secs(25);
@@ -76,6 +78,45 @@ fn a_newcomer_is_seen_as_a_pair_that_disagrees() {
         "TRACE lease released group=virtual i=0 n=1",
         "TRACE next registration scheduled delay=8.25s expires=Some(9.75s) group=virtual",
     ];
+    assert_eq!(log.take(), expected);
+}
+
+#[test]
+fn a_share_that_narrows_is_logged_with_both_its_pairs() {
+    let (log, _logging) = logging();
+    let config = config().with_rebalance(Rebalance::KeepServing);
+    let (_time, registry, mut driver, mut peers) = start_with(config);
+    driver.run(LEASED);
+    registry.visit();
+    log.take();
+    driver.run(INTERVAL);
+    change(&mut peers);
+    let expected = [
+        "TRACE registration completed group=virtual index=0 interval=180000003 replicas=2 skew=0",
+        "DEBUG pair disagreed group=virtual i=0 n=2 pi=0 pn=1",
+        "TRACE lease released group=virtual i=0 n=1",
+        "TRACE lease granted group=virtual i=0 n=2 pi=0 pn=1",
+        "TRACE next registration scheduled delay=8.25s expires=Some(9.75s) group=virtual",
+        "TRACE pair handed to the loop group=virtual i=0 n=2 pi=0 pn=1",
+    ];
+    assert_eq!(log.take(), expected);
+}
+
+#[test]
+fn work_that_is_dropped_is_reported() {
+    let (log, _logging) = logging();
+    let (time, registry, mut driver, peers) = start();
+    let work = |_| std::future::pending::<Result<(), Infallible>>();
+    let mut running = Box::pin(peers.run(work));
+    let mut poll = || running.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    driver.run(LEASED);
+    assert!(poll().is_pending());
+    registry.plan([Fault::Hang]);
+    driver.run(INTERVAL * 3 / 2);
+    log.take();
+    assert_eq!(time.reading(), Instant::from_elapsed(4 * INTERVAL));
+    assert!(poll().is_pending());
+    let expected = ["WARN work dropped group=virtual share=0 of 1 stage=180000002"];
     assert_eq!(log.take(), expected);
 }
 

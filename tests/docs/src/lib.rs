@@ -12,6 +12,7 @@ mod snippets {
         Readme: "README.md",
         GettingStarted: "docs/getting-started.md",
         Protocol: "docs/protocol.md",
+        Rebalancing: "docs/rebalancing.md",
         Layouts: "docs/layouts.md",
         CommandLine: "docs/command-line.md",
         Clients: "docs/clients.md",

@@ -30,10 +30,6 @@ impl World {
             Action::Leave(place) => {
                 let outcome = self.worker(place).stop(setup, now);
                 self.note(place, &outcome);
-                // Whoever starts in its place is another worker.
-                for (owner, _) in &mut self.drains {
-                    *owner = owner.filter(|owner| *owner != place);
-                }
                 self.bury(place);
             }
             Action::Wake(place) => {
@@ -73,6 +69,7 @@ impl World {
     }
 
     fn bury(&mut self, place: usize) {
+        self.disown(place);
         self.workers[place] = None;
         // Its requests are executed all the same; their answers reach nobody.
         self.messages.retain(|message| {
@@ -158,6 +155,9 @@ impl World {
 
     fn suffer(&mut self, setup: &Setup, fault: ServerFault) {
         self.server.suffer(fault, self.now, !setup.breaks(BrokenRule::SameServer));
+        if matches!(fault, ServerFault::Step(..0)) {
+            self.fences = None;
+        }
     }
 }
 

@@ -129,9 +129,7 @@ fn comings_and_goings(setup: &Setup, world: &World, actions: &mut Vec<Action>) {
     }
     if world.starts > 0 && world.now.is_multiple_of(setup.tick()) {
         let mut free = (0..world.workers.len()).filter(|&place| world.workers[place].is_none());
-        // With equal gaps, one free place is as good as another.
-        let equal = setup.gaps.iter().all(|gap| gap.to_bits() == setup.gaps[0].to_bits());
-        let limit = if equal { 1 } else { usize::MAX };
+        let limit = if setup.has_equal_places() { 1 } else { usize::MAX };
         actions.extend(free.by_ref().take(limit).map(Action::Start));
     }
 }

@@ -4,7 +4,7 @@ use stateright::{Model, Property};
 
 use crate::action::Action;
 use crate::choices::choices;
-use crate::safety::{is_exclusive, owned, respects_drains};
+use crate::safety::{is_exclusive, owned, respects_drains, tokens_rise};
 use crate::setup::{INTERVAL, SETTLING, Setup};
 use crate::worker::as_u64;
 use crate::world::World;
@@ -24,10 +24,14 @@ impl LeaseModel {
     pub const EXCLUSIVE: &str = "no task has two owners";
     /// What was lost may be drained.
     pub const DRAINED: &str = "no task is handed out before its drain deadline";
+    /// Stages are fencing tokens.
+    pub const FENCED: &str = "of two owners of a task the later has the greater token";
     /// The machine always knows what to wait for.
     pub const AWAKE: &str = "every machine has a deadline in the future";
     /// Not vacuous: the faults leave somebody to own something.
     pub const SERVED: &str = "every worker owns a share at the end";
+    /// Not vacuous either: who is to keep serving does.
+    pub const NARROWED: &str = "a worker owns what two intervals have in common";
 
     /// The group after it has settled in peace, by all rules.
     fn settled(&self) -> World {
@@ -80,10 +84,15 @@ impl Model for LeaseModel {
         vec![
             Property::always(Self::EXCLUSIVE, |model, world| is_exclusive(&model.setup, world)),
             Property::always(Self::DRAINED, |model, world| respects_drains(&model.setup, world)),
+            Property::always(Self::FENCED, |model, world| tokens_rise(&model.setup, world)),
             Property::always(Self::AWAKE, |_, world: &World| world.silent.is_none()),
             Property::sometimes(Self::SERVED, |model: &Self, world: &World| {
                 let late = world.now + INTERVAL >= model.setup.end();
                 late && owned(&model.setup, world).count() == model.setup.gaps.len()
+            }),
+            Property::sometimes(Self::NARROWED, |model: &Self, world: &World| {
+                !model.setup.keeps_serving()
+                    || owned(&model.setup, world).any(|(_, share)| !share.is_settled())
             }),
         ]
     }

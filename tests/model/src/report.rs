@@ -38,7 +38,7 @@ pub struct Counted {
 /// setup should make possible.
 pub fn check(setup: Setup) -> Counted {
     let started = Instant::now();
-    let name = setup.name;
+    let name = format!("{}, {}", setup.name, setup.mode());
     let checker = LeaseModel { setup }.checker().threads(THREADS).spawn_dfs().join();
     for (property, path) in checker.discoveries() {
         let failed = checker.model().property(property).expectation.discovery_is_failure();
@@ -111,10 +111,10 @@ fn describe(model: &LeaseModel, steps: &Steps) -> String {
 
 /// Who owns and drains what.
 fn standing(model: &LeaseModel, world: &World) -> String {
-    let owns = owned(&model.setup, world).map(|(place, pair)| format!("{place} owns {pair}"));
+    let owns = owned(&model.setup, world).map(|(place, share)| format!("{place} owns {share}"));
     let drains = world.drains.iter().map(|(owner, drain)| match owner {
-        Some(place) => format!("{place} drains {}", drain.pair),
-        None => format!("who left drains {}", drain.pair),
+        Some(place) => format!("{place} drains {}", drain.share),
+        None => format!("who left drains {}", drain.share),
     });
     owns.chain(drains).collect::<Vec<_>>().join(", ")
 }

@@ -3,32 +3,52 @@
 //! Who owns what changes only at events, apart from leases that end, so a condition that
 //! holds after every event holds at all times between.
 
-use n_and_i_core::Pair;
+use n_and_i_core::{Mapping, Share};
 
 use crate::setup::Setup;
+use crate::worker::Worker;
 use crate::world::World;
 
 /// Nobody shares a task with another.
 pub(crate) fn is_exclusive(setup: &Setup, world: &World) -> bool {
     let owned: Vec<_> = owned(setup, world).collect();
-    owned.iter().enumerate().all(|(place, (_, pair))| {
-        owned[place + 1..].iter().all(|(_, other)| !pair.intersects(*other))
+    owned.iter().enumerate().all(|(place, (_, share))| {
+        owned[place + 1..].iter().all(|(_, other)| !intersect(*share, *other))
     })
 }
 
 /// Nobody owns a task that another may still be finishing. An earlier owner could only be so
 /// if two had owned it at once, which is wrong anyway.
 pub(crate) fn respects_drains(setup: &Setup, world: &World) -> bool {
-    owned(setup, world).all(|(place, pair)| {
-        let others = world.drains.iter().filter(|(owner, _)| *owner != Some(place));
-        others.clone().all(|(_, drain)| !drain.pair.intersects(pair))
+    owned(setup, world).all(|(place, share)| {
+        let mut others = world.drains.iter().filter(|(owner, _)| *owner != Some(place));
+        others.all(|(_, drain)| !intersect(drain.share, share))
+    })
+}
+
+/// Of two owners of a task, the later has the greater token. Not so across a server's clock
+/// that was set back.
+pub(crate) fn tokens_rise(setup: &Setup, world: &World) -> bool {
+    let Some(fences) = &world.fences else { return true };
+    let handed = |place: usize| world.workers[place].as_ref().and_then(Worker::handed);
+    owned(setup, world).all(|(place, _)| {
+        let Some(ours) = handed(place) else { return true };
+        let past = fences.iter().filter(|(owner, _)| *owner != Some(place)).map(|(_, past)| *past);
+        // Leases that are over, though their workers have not noticed.
+        let others = (0..world.workers.len()).filter(|other| *other != place).filter_map(handed);
+        past.chain(others).all(|past| past.token < ours.token || !intersect(past.share, ours.share))
     })
 }
 
 /// What each worker owns at this moment, by its own clock, also while it stalls.
-pub(crate) fn owned(setup: &Setup, world: &World) -> impl Iterator<Item = (usize, Pair)> {
+pub(crate) fn owned(setup: &Setup, world: &World) -> impl Iterator<Item = (usize, Share)> {
     world.workers.iter().enumerate().filter_map(|(place, worker)| {
-        let pair = worker.as_ref()?.owns(setup, world.now)?;
-        Some((place, pair))
+        let share = worker.as_ref()?.owns(setup, world.now)?;
+        Some((place, share))
     })
+}
+
+/// Whether some task belongs to both, however tasks are mapped.
+fn intersect(one: Share, other: Share) -> bool {
+    Mapping::ALL.into_iter().any(|mapping| one.intersects(other, mapping))
 }

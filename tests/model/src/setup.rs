@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use n_and_i_core::Timing;
+use n_and_i_core::{Rebalance, Timing};
 
 /// The length of the interval, in milliseconds.
 pub(crate) const INTERVAL_MILLIS: u64 = 1_000;
@@ -73,13 +73,19 @@ pub enum BrokenRule {
     SameServer,
     /// A reply that implies another pair than the one before is acted upon at once (rule 2).
     ActOnDisagreement,
+    /// Of the two pairs that a share belongs to, only the newer one is asked (rule 2).
+    ServeNewest,
+    /// Of the two pairs that a share belongs to, only the older one is asked (rule 2).
+    ServePrevious,
+    /// A worker's token stays that of its first lease.
+    StaleToken,
     /// A lease is used until the worker hears that it is over (rule 5).
     IgnoreLeaseEnd,
     /// A lease is used for an interval longer than it says, past the cap of `(1 + g) · T` (rule 3).
     StretchedLease,
     /// A lease is counted from when the reply arrived (rule 3).
     ReplyAnchor,
-    /// Work on a lost pair goes on for half an interval after its drain deadline.
+    /// Work on a lost share goes on for half an interval after its drain deadline.
     LongDrain,
     /// The worker is told a time just before its deadline when it wakes up at it.
     StaleReading,
@@ -92,6 +98,8 @@ pub struct Setup {
     pub name: &'static str,
     /// The gap of each worker, and so how many there are.
     pub gaps: Vec<f64>,
+    /// What each worker does while membership changes, at least as many as there are gaps.
+    pub modes: Vec<Rebalance>,
     /// How many of them are running and settled at the start; the others may start later.
     pub running: usize,
     /// How many workers may start, or start again.
@@ -123,6 +131,7 @@ impl Setup {
         Self {
             name,
             gaps: vec![0.2; 3],
+            modes: vec![Rebalance::StandDown; 3],
             running: 3,
             starts: 1,
             starts_every: 50,
@@ -137,6 +146,13 @@ impl Setup {
         }
     }
 
+    /// With workers that do this while membership changes, each its own.
+    #[must_use]
+    pub fn in_modes(mut self, modes: [Rebalance; 3]) -> Self {
+        self.modes = modes.to_vec();
+        self
+    }
+
     /// With this rule broken.
     #[must_use]
     pub fn breaking(mut self, rule: BrokenRule) -> Self {
@@ -146,6 +162,23 @@ impl Setup {
 
     pub(crate) fn breaks(&self, rule: BrokenRule) -> bool {
         self.broken == Some(rule)
+    }
+
+    /// Whether any worker is to keep serving.
+    pub(crate) fn keeps_serving(&self) -> bool {
+        self.modes[..self.gaps.len()].contains(&Rebalance::KeepServing)
+    }
+
+    /// The mode of all workers, in a word.
+    pub(crate) fn mode(&self) -> &'static str {
+        let modes = &self.modes[..self.gaps.len()];
+        if modes.iter().all(|mode| *mode == modes[0]) { modes[0].as_str() } else { "mixed" }
+    }
+
+    /// Whether one place is as good as another.
+    pub(crate) fn has_equal_places(&self) -> bool {
+        let first = (self.gaps[0].to_bits(), self.modes[0]);
+        self.gaps.iter().zip(&self.modes).all(|(gap, mode)| (gap.to_bits(), *mode) == first)
     }
 
     /// The time between moments at which workers may start, in nanoseconds.

@@ -1,7 +1,7 @@
 //! A worker: a real machine, a clock of its own and what its consumer was handed.
 
 use n_and_i_core::{
-    AttemptId, Change, Diagnostic, Instant, Machine, Output, Pair, ServerTime, Timing,
+    AttemptId, Change, Diagnostic, Instant, Lease, Machine, Output, Pair, ServerTime, Share, Timing,
 };
 
 use crate::server::Answer;
@@ -17,7 +17,7 @@ pub(crate) struct Worker {
     /// The registration that was asked for and not yet sent.
     pub(crate) outgoing: Option<(AttemptId, Option<ServerTime>)>,
     /// What its consumer was handed last.
-    handed: Option<Pair>,
+    handed: Option<Fence>,
     /// Until when, in true time, it handles nothing.
     pub(crate) stalled_until: Option<u64>,
     /// Whether it handled something at this moment.
@@ -27,19 +27,30 @@ pub(crate) struct Worker {
     /// With the reply anchor: how long the last reply took.
     took: u64,
     sent: u64,
+    /// With stale tokens: the token of its first lease.
+    first_token: Option<u64>,
 }
 
-/// A pair that was lost, and until when, in true time, work on it may still go on.
+/// A share that was lost at least in part, and until when, in true time, work on it may still go on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Drain {
-    pub(crate) pair: Pair,
+    pub(crate) share: Share,
     pub(crate) until: u64,
+}
+
+/// A share that was handed out, under this token.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Fence {
+    pub(crate) share: Share,
+    pub(crate) token: u64,
 }
 
 /// What one input led to.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) lost: Option<Drain>,
+    /// What was handed out before, if that changed.
+    pub(crate) past: Option<Fence>,
     /// The machine has a deadline in the past, or none though it is not stopped.
     pub(crate) silent: bool,
 }
@@ -47,7 +58,8 @@ pub(crate) struct Outcome {
 impl Worker {
     pub(crate) fn start(setup: &Setup, place: usize, now: u64) -> (Self, Outcome) {
         let mut worker = Self {
-            machine: Machine::new(setup.timing(place), local(place, now)),
+            machine: Machine::new(setup.timing(place), local(place, now))
+                .with_rebalance(setup.modes[place]),
             place,
             outgoing: None,
             handed: None,
@@ -56,8 +68,9 @@ impl Worker {
             hasty: None,
             took: 0,
             sent: now,
+            first_token: None,
         };
-        let outcome = worker.drain(setup, now);
+        let outcome = worker.drain(setup, now, None);
         (worker, outcome)
     }
 
@@ -70,10 +83,16 @@ impl Worker {
         self.machine.poll_timeout().map(|deadline| self.when(deadline))
     }
 
+    /// What its consumer was handed last.
+    pub(crate) fn handed(&self) -> Option<Fence> {
+        self.handed
+    }
+
     pub(crate) fn wake(&mut self, setup: &Setup, now: u64) -> Outcome {
+        let before = self.machine.lease();
         let stale = u64::from(setup.breaks(BrokenRule::StaleReading));
         self.machine.handle_timeout(local(self.place, now - stale));
-        self.drain(setup, now)
+        self.drain(setup, now, before)
     }
 
     pub(crate) fn hear(
@@ -83,6 +102,7 @@ impl Worker {
         attempt: AttemptId,
         answer: Answer,
     ) -> Outcome {
+        let before = self.machine.lease();
         let reading = local(self.place, now);
         let accepted = match answer {
             Ok(reply) => self.machine.handle_reply(reading, attempt, reply),
@@ -95,16 +115,17 @@ impl Worker {
         if setup.breaks(BrokenRule::ReplyAnchor) {
             self.took = now - self.sent;
         }
-        self.drain(setup, now)
+        self.drain(setup, now, before)
     }
 
     pub(crate) fn stop(&mut self, setup: &Setup, now: u64) -> Outcome {
+        let before = self.machine.lease();
         self.machine.handle_stop(local(self.place, now));
-        self.drain(setup, now)
+        self.drain(setup, now, before)
     }
 
     /// What its consumer takes itself to own at this moment, by its own clock.
-    pub(crate) fn owns(&self, setup: &Setup, now: u64) -> Option<Pair> {
+    pub(crate) fn owns(&self, setup: &Setup, now: u64) -> Option<Share> {
         let lease = self.machine.lease().map(|lease| {
             let longer = match setup.broken {
                 Some(BrokenRule::StretchedLease) => INTERVAL,
@@ -112,14 +133,15 @@ impl Worker {
                 Some(BrokenRule::ReplyAnchor) => self.took,
                 _ => 0,
             };
-            (lease.pair, self.when(lease.ends) + longer)
+            (served(setup, lease.share), self.when(lease.ends) + longer)
         });
-        let (pair, ends) = lease.or(self.hasty)?;
-        (now < ends).then_some(pair)
+        let hasty = || self.hasty.map(|(pair, ends)| (Share::of(pair), ends));
+        let (share, ends) = lease.or_else(hasty)?;
+        (now < ends).then_some(share)
     }
 
-    /// Does what the machine says.
-    fn drain(&mut self, setup: &Setup, now: u64) -> Outcome {
+    /// Does what the machine says, which owned this `before`.
+    fn drain(&mut self, setup: &Setup, now: u64, before: Option<Lease>) -> Outcome {
         self.acted = true;
         let mut outcome = Outcome::default();
         while let Some(output) = self.machine.poll_output() {
@@ -130,18 +152,7 @@ impl Worker {
                         self.sent = now;
                     }
                 }
-                Output::Yield(Change::Owned(lease)) => {
-                    self.handed = Some(lease.pair);
-                    self.hasty = None;
-                }
-                Output::Yield(Change::Idle(idle)) => {
-                    let lost = self.handed.take().zip(idle.drain_until);
-                    outcome.lost = lost.map(|(pair, until)| {
-                        let longer = u64::from(setup.breaks(BrokenRule::LongDrain));
-                        let longer = longer * INTERVAL / 2;
-                        Drain { pair, until: self.when(until) + longer }
-                    });
-                }
+                Output::Yield(change) => self.change(setup, change, before, &mut outcome),
                 Output::Expire => self.hasty = None,
                 Output::Report(report) => self.act_hastily(setup, report),
                 _ => {}
@@ -152,6 +163,32 @@ impl Worker {
             None => !self.machine.is_stopped(),
         };
         outcome
+    }
+
+    /// Its consumer is handed this in place of what was owned `before`.
+    fn change(
+        &mut self,
+        setup: &Setup,
+        change: Change,
+        before: Option<Lease>,
+        outcome: &mut Outcome,
+    ) {
+        if setup.breaks(BrokenRule::StaleToken) {
+            self.first_token = self.first_token.or(self.handed.map(|handed| handed.token));
+        }
+        let handed = change.owned.ok().map(|lease| {
+            self.hasty = None;
+            let token = self.first_token.unwrap_or(lease.stage);
+            Fence { share: served(setup, lease.share), token }
+        });
+        outcome.past = std::mem::replace(&mut self.handed, handed);
+        // What the lease said before holds as well, should the change say less.
+        let until =
+            change.drain_until.map(|until| before.map_or(until, |it| until.max(it.drain_until)));
+        outcome.lost = outcome.past.zip(until).map(|(past, until)| {
+            let longer = u64::from(setup.breaks(BrokenRule::LongDrain)) * INTERVAL / 2;
+            Drain { share: past.share, until: self.when(until) + longer }
+        });
     }
 
     fn act_hastily(&mut self, setup: &Setup, report: Diagnostic) {
@@ -170,6 +207,15 @@ impl Worker {
     /// The true time at which its clock shows this.
     fn when(&self, reading: Instant) -> u64 {
         reading.as_nanos() - CLOCKS_APART * as_u64(self.place)
+    }
+}
+
+/// What the consumer makes of a share.
+fn served(setup: &Setup, share: Share) -> Share {
+    match setup.broken {
+        Some(BrokenRule::ServeNewest) => Share::of(share.pair()),
+        Some(BrokenRule::ServePrevious) => Share::of(share.previous().unwrap_or(share.pair())),
+        _ => share,
     }
 }
 

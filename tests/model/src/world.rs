@@ -4,7 +4,7 @@ use n_and_i_core::{AttemptId, ServerTime, Timing};
 
 use crate::server::{Answer, Server};
 use crate::setup::{Fault, Setup};
-use crate::worker::{Drain, Outcome, Worker};
+use crate::worker::{Drain, Fence, Outcome, Worker};
 
 /// A group at one moment.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -15,9 +15,12 @@ pub struct World {
     pub(crate) workers: Vec<Option<Worker>>,
     /// On their way, the one that arrives first at the front.
     pub(crate) messages: Vec<Message>,
-    /// Pairs that were lost and are still worked on, by the place of who lost them; of those who
+    /// Shares that were lost and are still worked on, by the place of who lost them; of those who
     /// have left, without a place.
     pub(crate) drains: Vec<(Option<usize>, Drain)>,
+    /// What was handed out and is not any more, in some fixed order, by the place of who had it; of
+    /// those who are gone, without a place. None once the server's clock was set back.
+    pub(crate) fences: Option<Vec<(Option<usize>, Fence)>>,
     pub(crate) budget: u8,
     pub(crate) starts: u8,
     /// Who was found without a deadline, or with one in the past.
@@ -53,6 +56,7 @@ impl World {
             workers: vec![None; setup.gaps.len()],
             messages: Vec::new(),
             drains: Vec::new(),
+            fences: Some(Vec::new()),
             budget: 0,
             starts: 0,
             silent: None,
@@ -69,8 +73,34 @@ impl World {
         if let Some(drain) = outcome.lost.filter(|drain| drain.until > self.now) {
             self.drains.push((Some(place), drain));
         }
+        if let Some(past) = outcome.past {
+            self.fence(Some(place), past);
+        }
         if outcome.silent {
             self.silent = Some(place);
+        }
+    }
+
+    fn fence(&mut self, owner: Option<usize>, past: Fence) {
+        let Some(fences) = &mut self.fences else { return };
+        let key = |(owner, fence): &(Option<usize>, Fence)| {
+            (*owner, fence.share.pair(), fence.share.previous())
+        };
+        match fences.binary_search_by_key(&key(&(owner, past)), key) {
+            Ok(found) => fences[found].1.token = fences[found].1.token.max(past.token),
+            Err(place) => fences.insert(place, (owner, past)),
+        }
+    }
+
+    /// Whoever starts at this place is another worker.
+    pub(crate) fn disown(&mut self, place: usize) {
+        let handed = self.workers[place].as_ref().and_then(Worker::handed);
+        let fences = self.fences.as_mut().map(std::mem::take).unwrap_or_default();
+        for (owner, fence) in fences.into_iter().chain(handed.map(|fence| (Some(place), fence))) {
+            self.fence(owner.filter(|owner| *owner != place), fence);
+        }
+        for (owner, _) in &mut self.drains {
+            *owner = owner.filter(|owner| *owner != place);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The check can fail: each rule left out by the model is missed, with the fewest faults
 //! that show it. With `--nocapture` the shortest path to the damage is printed.
 
+use n_and_i_core::Rebalance;
 use n_and_i_model::{BrokenRule, Fault, LeaseModel, Setup, counterexample};
 
 /// The rule is missed with the faults of the setup, though not with fewer, and with the rule
@@ -27,6 +28,30 @@ fn rule_2_two_intervals_must_agree() {
     missed(setup(1, &[Fault::Crash]), BrokenRule::ActOnDisagreement, LeaseModel::EXCLUSIVE);
 }
 
+/// Somebody crashes, and the others are watched until all is owned again.
+fn one_crash(modes: [Rebalance; 3]) -> Setup {
+    Setup { aftermath: 2, ..setup(1, &[Fault::Crash]) }.in_modes(modes)
+}
+
+#[test]
+fn rule_2_what_is_served_meanwhile_belongs_to_the_older_pair_too() {
+    let setup = one_crash([Rebalance::KeepServing; 3]);
+    missed(setup, BrokenRule::ServeNewest, LeaseModel::EXCLUSIVE);
+}
+
+#[test]
+fn rule_2_what_is_served_meanwhile_belongs_to_the_newer_pair_too() {
+    let setup = one_crash([Rebalance::KeepServing; 3]);
+    missed(setup, BrokenRule::ServePrevious, LeaseModel::EXCLUSIVE);
+}
+
+#[test]
+fn a_token_is_that_of_the_grant() {
+    for mode in [Rebalance::StandDown, Rebalance::KeepServing] {
+        missed(one_crash([mode; 3]), BrokenRule::StaleToken, LeaseModel::FENCED);
+    }
+}
+
 #[test]
 fn rule_3_a_lease_has_a_cap() {
     missed(setup(2, &[Fault::Stall]), BrokenRule::StretchedLease, LeaseModel::EXCLUSIVE);
@@ -35,7 +60,7 @@ fn rule_3_a_lease_has_a_cap() {
 #[test]
 fn rule_3_a_lease_is_counted_from_the_request() {
     let mut setup = setup(3, &[Fault::LateRequest, Fault::LateReply, Fault::Stall]);
-    (setup.gaps, setup.delays) = (vec![0.45, 0.02, 0.2], vec![50, 350]);
+    (setup.gaps, setup.delays) = (vec![0.45, 0.02, 0.2], vec![120, 290, 410]);
     missed(setup, BrokenRule::ReplyAnchor, LeaseModel::EXCLUSIVE);
 }
 
@@ -59,7 +84,9 @@ fn a_drain_deadline_is_no_later_than_it_must_be() {
     let mut setup = setup(1, &[Fault::Stall]);
     // The first slot is little more than the gap from the start of the interval.
     (setup.gaps, setup.delays) = (vec![0.3; 3], vec![100, 200]);
-    missed(setup, BrokenRule::LongDrain, LeaseModel::DRAINED);
+    missed(setup.clone(), BrokenRule::LongDrain, LeaseModel::DRAINED);
+    let serving = setup.in_modes([Rebalance::KeepServing; 3]);
+    missed(serving, BrokenRule::LongDrain, LeaseModel::DRAINED);
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Every state of small groups with a few faults. `MODEL=large` walks through larger ones, which
-//! wants `--release`. With `--nocapture` the numbers of states are printed.
+//! Every state of small groups with a few faults, in each mode of rebalancing. `MODEL=large` walks
+//! through larger ones, which wants `--release`. With `--nocapture` the numbers of states are printed.
 
+use n_and_i_core::Rebalance::{self, KeepServing, StandDown};
 use n_and_i_model::{Fault, Setup, check};
 
 /// Whether the larger setups were asked for.
@@ -8,9 +9,17 @@ fn is_large() -> bool {
     std::env::var("MODEL").is_ok_and(|size| size == "large")
 }
 
-/// At least this many states: fewer would mean that something is not tried any more.
-fn check_at_least(states: usize, setup: Setup) {
-    let counted = check(setup);
+const MIXED: [Rebalance; 3] = [KeepServing, StandDown, KeepServing];
+
+/// At least this many states in each mode: fewer would mean that something is not tried any more.
+fn check_at_least(states: usize, setup: &Setup) {
+    for modes in [[StandDown; 3], [KeepServing; 3], MIXED] {
+        check_in(modes, states, setup);
+    }
+}
+
+fn check_in(modes: [Rebalance; 3], states: usize, setup: &Setup) {
+    let counted = check(setup.clone().in_modes(modes));
     assert!(counted.unique_states >= states, "{counted:?}");
 }
 
@@ -18,12 +27,12 @@ fn check_at_least(states: usize, setup: Setup) {
 fn a_settled_group_under_any_two_faults() {
     let mut setup = Setup::new("settled, any two faults", 2, &Fault::ALL);
     if is_large() {
-        return check_at_least(6_000_000, setup);
+        return check_at_least(6_000_000, &setup);
     }
     (setup.starts_every, setup.delays) = (200, vec![200, 450, 1_250]);
     setup.steps = vec![-1_000, -50, 50, 300];
     (setup.intervals, setup.aftermath) = (2, 3);
-    check_at_least(800_000, setup);
+    check_at_least(790_000, &setup);
 }
 
 #[test]
@@ -36,7 +45,21 @@ fn a_newcomer_under_any_fault() {
         (setup.delays, setup.steps) = (vec![300, 1_000, 1_250], vec![-300, 50, 300]);
         (setup.intervals, setup.aftermath) = (2, 3);
     }
-    check_at_least(200_000, setup);
+    check_at_least(200_000, &setup);
+}
+
+#[test]
+fn faults_while_a_newcomer_changes_all_shares() {
+    let faults = [Fault::Stall, Fault::Crash, Fault::LateReply];
+    let mut setup = Setup::new("newcomer, two faults meanwhile", 2, &faults);
+    (setup.running, setup.starts_every, setup.intervals) = (2, 500, 4);
+    setup.delays = vec![450, 1_250];
+    if is_large() {
+        setup.starts_every = 250;
+        setup.delays = vec![300, 450, 1_000, 1_250];
+        setup.faults.extend([Fault::LostReply, Fault::LoseOpen, Fault::Leave]);
+    }
+    check_at_least(570_000, &setup);
 }
 
 #[test]
@@ -49,7 +72,12 @@ fn a_group_that_starts_from_nothing() {
         (setup.faults, setup.starts_every) = (Fault::ALL.to_vec(), 250);
         setup.delays = vec![300, 1_000, 1_250];
     }
-    check_at_least(280_000, setup);
+    for modes in [[StandDown; 3], [KeepServing; 3]] {
+        check_in(modes, 280_000, &setup);
+    }
+    // No place is as good as another, so each start is several.
+    setup.starts_every *= 2;
+    check_in(MIXED, 200_000, &setup);
 }
 
 #[test]
@@ -63,7 +91,7 @@ fn workers_with_different_gaps_and_slow_messages() {
     } else {
         setup.intervals = 2;
     }
-    check_at_least(230_000, setup);
+    check_at_least(230_000, &setup);
 }
 
 #[test]
@@ -76,7 +104,7 @@ fn a_server_that_loses_data_three_times() {
     } else {
         setup.intervals = 2;
     }
-    check_at_least(120_000, setup);
+    check_at_least(120_000, &setup);
 }
 
 #[test]
@@ -90,7 +118,7 @@ fn a_server_whose_clock_steps_twice() {
         (setup.steps, setup.delays) = (vec![-300, -50, 50, 300], vec![450, 1_250]);
         (setup.intervals, setup.aftermath) = (2, 3);
     }
-    check_at_least(140_000, setup);
+    check_at_least(140_000, &setup);
 }
 
 #[test]
@@ -102,5 +130,5 @@ fn two_workers_under_any_three_faults() {
     if !is_large() {
         (setup.name, setup.budget) = ("two workers, any two faults", 2);
     }
-    check_at_least(460_000, setup);
+    check_at_least(460_000, &setup);
 }

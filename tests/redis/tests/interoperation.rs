@@ -70,7 +70,7 @@ async fn counts_a_foreign_worker(every_time: bool) {
 
     let foreign = Foreign::start(&server.client(), "p:{mixed}:", every_time);
     let thirds = || {
-        let pairs = [group.lease(first)?.pair(), group.lease(second)?.pair()];
+        let pairs = [group.lease(first)?.share().pair(), group.lease(second)?.share().pair()];
         (pairs[0].n() == 3 && pairs[1].n() == 3).then_some(pairs)
     };
     // Both own a third; the third that is left is the foreign worker's.

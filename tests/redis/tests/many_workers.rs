@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use n_and_i::{Config, Lease};
+use n_and_i::{Config, Lease, Mapping, Share};
 use n_and_i_redis::RedisRegistry;
 use n_and_i_test_support::{RedisServer, eventually_async};
 
@@ -18,17 +18,19 @@ type Handed = Arc<Mutex<Vec<Option<Lease>>>>;
 fn check(leases: &[Lease]) {
     let mut owners = HashMap::new();
     for lease in leases {
-        if let Some(other) = owners.insert(lease.pair(), lease) {
+        if let Some(other) = owners.insert(lease.share(), lease) {
             // One of them may have ended since it was looked at, but then it is so for good.
-            assert!(!(other.is_live() && lease.is_live()), "{} is owned twice", lease.pair());
+            assert!(!(other.is_live() && lease.is_live()), "{} is owned twice", lease.share());
         }
     }
     let (common, rest): (Vec<_>, Vec<_>) =
-        leases.iter().partition(|lease| lease.pair().n() as usize == WORKERS);
+        leases.iter().partition(|lease| lease.share().pair().n() as usize == WORKERS);
     for lease in rest {
-        for other in common.iter().filter(|other| other.pair().intersects(lease.pair())) {
+        for other in
+            common.iter().filter(|other| other.share().intersects(lease.share(), Mapping::Modulo))
+        {
             let both = other.is_live() && lease.is_live();
-            assert!(!both, "{} and {} share tasks", other.pair(), lease.pair());
+            assert!(!both, "{} and {} share tasks", other.share(), lease.share());
         }
     }
 }
@@ -60,8 +62,8 @@ async fn thousands_of_workers_share_one_connection() {
         let leases: Vec<_> = handed.lock().unwrap().iter().flatten().cloned().collect();
         let live: Vec<_> = leases.into_iter().filter(Lease::is_live).collect();
         check(&live);
-        let pairs = live.iter().map(Lease::pair);
-        shares.extend(pairs.filter(|pair| pair.n() as usize == WORKERS));
+        let common = |share: &Share| share.pair().n() as usize == WORKERS;
+        shares.extend(live.iter().map(Lease::share).filter(common));
         let (seconds, micros): (u64, u64) = server.command(&["TIME"]);
         let closed = (seconds * 1_000_000 + micros) / micros_of(INTERVAL) - 1;
         let count: Option<usize> = server.command(&["GET", &format!("{{many}}:{closed}")]);

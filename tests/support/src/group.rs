@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use n_and_i::{Change, Config, Lease, Pair, Peers, Reason, Registry, StopHandle};
+use n_and_i::{Config, Lease, Pair, Peers, Reason, Registry, Share, StopHandle};
 use tokio::task::JoinHandle;
 
-use crate::history::History;
+use crate::history::{History, drain_deadline, everything};
 use crate::wait::eventually_async;
 
 /// How often a consumer looks whether its lease was renewed.
@@ -38,9 +38,9 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The pair, if one is owned.
-    pub fn pair(&self) -> Option<Pair> {
-        self.owned.as_ref().ok().map(Lease::pair)
+    /// What is owned.
+    pub fn share(&self) -> Option<Share> {
+        self.owned.as_ref().ok().map(Lease::share)
     }
 }
 
@@ -119,14 +119,7 @@ impl Group {
     pub async fn settled(&self) -> Vec<Pair> {
         let workers = self.workers();
         eventually_async("the group settles", || {
-            let leases = workers.iter().map(|&worker| self.lease(worker));
-            let pairs = leases.map(|lease| lease.map(|lease| lease.pair()));
-            let pairs: Vec<Pair> = pairs.collect::<Option<_>>()?;
-            let mut indices: Vec<u32> = pairs.iter().map(|pair| pair.i()).collect();
-            indices.sort_unstable();
-            let whole = indices.iter().zip(0..).all(|(&i, expected)| i == expected);
-            let agreed = pairs.iter().all(|pair| pair.n() as usize == workers.len());
-            (whole && agreed).then_some(pairs)
+            everything(workers.iter().map(|&worker| self.lease(worker)))
         })
         .await
     }
@@ -194,7 +187,7 @@ async fn consume(
                 continue;
             }
         };
-        let drain_until = change.as_ref().and_then(Change::drain_deadline);
+        let drain_until = change.as_ref().and_then(drain_deadline);
         if let Some((span, _)) = current.take() {
             history.end(span, drain_until);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use n_and_i::{BootClock, Clock, Instant, Lease, Pair};
+use n_and_i::{BootClock, Change, Clock, DrainWindow, Instant, Lease, Mapping, Pair, Share};
 
 /// All leases of a group on one clock, as the consumers saw them.
 #[derive(Debug, Default)]
@@ -11,15 +11,15 @@ pub struct History {
     spans: Mutex<Vec<Span>>,
 }
 
-/// One worker's holding of one pair.
+/// One worker's holding of one share.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// The worker.
     pub worker: usize,
     /// What it held.
-    pub pair: Pair,
+    pub share: Share,
     /// The fencing token.
-    pub stage: u64,
+    pub token: u64,
     /// When the consumer was handed it.
     pub from: Instant,
     /// When it ended; the latest time it is known to last while it is held.
@@ -35,8 +35,8 @@ impl History {
         let from = BootClock.now();
         let span = Span {
             worker,
-            pair: lease.pair(),
-            stage: lease.stage(),
+            share: lease.share(),
+            token: lease.token(),
             from,
             until: from,
             drain_until: None,
@@ -67,9 +67,9 @@ impl History {
         self.lock().clone()
     }
 
-    /// Checks every two spans of different workers whose shares have a task in common: they do
+    /// Checks every two spans of different workers whose shares can have a task in common: they do
     /// not overlap, nor does the later begin within the other's drain window, and the later has
-    /// the greater stage.
+    /// the greater token.
     ///
     /// # Panics
     /// If that does not hold, with both spans.
@@ -78,13 +78,14 @@ impl History {
         for (position, a) in spans.iter().enumerate() {
             for b in &spans[position + 1..] {
                 let (first, second) = if a.from <= b.from { (a, b) } else { (b, a) };
-                if first.worker == second.worker || !first.pair.intersects(second.pair) {
+                let in_common = |mapping: &Mapping| first.share.intersects(second.share, *mapping);
+                if first.worker == second.worker || !Mapping::ALL.iter().any(in_common) {
                     continue;
                 }
                 assert!(first.until <= second.from, "two owners: {first} and {second}");
                 let drained = first.drain_until.is_none_or(|drained| drained <= second.from);
                 assert!(drained, "owned within the drain window: {first} and {second}");
-                assert!(first.stage < second.stage, "stages do not rise: {first} and {second}");
+                assert!(first.token < second.token, "tokens do not rise: {first} and {second}");
             }
         }
     }
@@ -94,15 +95,32 @@ impl History {
     }
 }
 
+/// Until when what was lost with the change may be finished.
+pub(crate) fn drain_deadline(change: &Change) -> Option<Instant> {
+    change.drain_window().map(DrainWindow::deadline)
+}
+
+/// The pairs of these workers, in their order, if together they own everything: each one index.
+pub(crate) fn everything(leases: impl Iterator<Item = Option<Lease>>) -> Option<Vec<Pair>> {
+    let settled = |lease: Option<Lease>| Some(lease?.share()).filter(|share| share.is_settled());
+    let pairs: Vec<Pair> =
+        leases.map(|lease| settled(lease).map(Share::pair)).collect::<Option<_>>()?;
+    let mut indices: Vec<u32> = pairs.iter().map(|pair| pair.i()).collect();
+    indices.sort_unstable();
+    let whole = indices.iter().zip(0..).all(|(&i, expected)| i == expected);
+    let agreed = pairs.iter().all(|pair| pair.n() as usize == pairs.len());
+    (whole && agreed).then_some(pairs)
+}
+
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let milliseconds = |at: Instant| at.as_nanos() / 1_000_000;
         write!(
             f,
-            "worker {} with {} at stage {} from {} ms to {} ms{}",
+            "worker {} with {} and token {} from {} ms to {} ms{}",
             self.worker,
-            self.pair,
-            self.stage,
+            self.share,
+            self.token,
             milliseconds(self.from),
             milliseconds(self.until),
             if self.held { " (held)" } else { "" },
@@ -119,12 +137,12 @@ mod tests {
     use super::*;
 
     fn history(spans: &[(usize, u64, u64, u64, Option<u64>)]) -> History {
-        let pair = Pair::new(0, 1).unwrap();
+        let share = Share::of(Pair::new(0, 1).unwrap());
         let at = Instant::from_nanos;
-        let span = |&(worker, stage, from, until, drained): &(usize, u64, u64, u64, _)| Span {
+        let span = |&(worker, token, from, until, drained): &(usize, u64, u64, u64, _)| Span {
             worker,
-            pair,
-            stage,
+            share,
+            token,
             from: at(from),
             until: at(until),
             drain_until: Option::map(drained, at),
@@ -152,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "stages do not rise")]
-    fn an_equal_stage_is_found() {
+    #[should_panic(expected = "tokens do not rise")]
+    fn an_equal_token_is_found() {
         history(&[(0, 2, 0, 10, None), (1, 2, 15, 20, None)]).check();
     }
 }

@@ -8,6 +8,7 @@ mod log;
 mod members;
 mod proxy;
 mod redis_server;
+mod run_loop;
 #[cfg(feature = "tokio")]
 mod scene;
 mod sentinel;
@@ -21,6 +22,7 @@ pub use log::{Event, Log};
 pub use members::Members;
 pub use proxy::FaultProxy;
 pub use redis_server::RedisServer;
+pub use run_loop::drops_late_work;
 #[cfg(feature = "tokio")]
 pub use scene::Scene;
 pub use sentinel::SentinelSetup;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use n_and_i::{Change, Lease, Pair, Peers, Reason, StopHandle};
 
-use crate::history::History;
+use crate::history::{History, drain_deadline, everything};
 use crate::wait::eventually;
 
 /// Workers of one group, each with a consumer that takes every change at once. They are watched
@@ -112,14 +112,7 @@ impl Members {
     pub fn settled(&self) -> Vec<Pair> {
         let workers: Vec<usize> = self.present.keys().copied().collect();
         eventually("the group settles", || {
-            let leases = workers.iter().map(|&worker| self.lease(worker));
-            let pairs = leases.map(|lease| lease.map(|lease| lease.pair()));
-            let pairs: Vec<Pair> = pairs.collect::<Option<_>>()?;
-            let mut indices: Vec<u32> = pairs.iter().map(|pair| pair.i()).collect();
-            indices.sort_unstable();
-            let whole = indices.iter().zip(0..).all(|(&i, expected)| i == expected);
-            let agreed = pairs.iter().all(|pair| pair.n() as usize == workers.len());
-            (whole && agreed).then_some(pairs)
+            everything(workers.iter().map(|&worker| self.lease(worker)))
         })
     }
 
@@ -156,7 +149,7 @@ impl Seen {
     fn take(&mut self, worker: usize, change: Option<&Change>, history: &History) {
         self.extend(history);
         if let Some(span) = self.span.take() {
-            history.end(span, change.and_then(Change::drain_deadline));
+            history.end(span, change.and_then(drain_deadline));
         }
         match change {
             Some(change) => {

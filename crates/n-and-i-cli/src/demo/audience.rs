@@ -3,12 +3,12 @@
 use std::io;
 use std::time::Duration;
 
-use n_and_i::Lease;
+use n_and_i::Rebalance;
 
 use crate::arguments::Demo;
-use crate::demo::history::History;
-use crate::demo::ledger::{Event, Ledger};
+use crate::demo::ledger::Event;
 use crate::demo::narration::Turn;
+use crate::demo::side::Side;
 use crate::demo::summary::Summary;
 
 /// A way of showing the demo.
@@ -17,7 +17,7 @@ pub(crate) trait Audience {
     fn begin(&mut self, demo: &Demo) -> io::Result<()>;
 
     /// Something happened.
-    fn event(&mut self, event: &Event, worker: &str) -> io::Result<()>;
+    fn tell(&mut self, news: &Told<'_>) -> io::Result<()>;
 
     /// How things are now; called often.
     fn look(&mut self, scene: &Scene<'_>) -> io::Result<()>;
@@ -26,7 +26,16 @@ pub(crate) trait Audience {
     fn close(&mut self) -> io::Result<()>;
 
     /// After everything.
-    fn summarize(&mut self, summary: &Summary, elapsed: Duration) -> io::Result<()>;
+    fn summarize(&mut self, summaries: &[Summary], elapsed: Duration) -> io::Result<()>;
+}
+
+/// What happened in which group.
+#[derive(Debug)]
+pub(crate) struct Told<'a> {
+    pub(crate) side: usize,
+    pub(crate) rebalance: Rebalance,
+    pub(crate) worker: &'a str,
+    pub(crate) event: Event,
 }
 
 /// How things are.
@@ -34,7 +43,6 @@ pub(crate) trait Audience {
 pub(crate) struct Scene<'a> {
     pub(crate) demo: &'a Demo,
     pub(crate) elapsed: Duration,
-    pub(crate) ledger: &'a Ledger<Lease>,
-    pub(crate) history: &'a History,
+    pub(crate) sides: &'a [Side],
     pub(crate) turn: Turn,
 }

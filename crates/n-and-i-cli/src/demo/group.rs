@@ -2,17 +2,17 @@
 
 use n_and_i::{Change, Config, Registry, StopHandle};
 use n_and_i_tokio::Tokio;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 /// A growing group of workers, numbered from 0 in the order they join.
 #[derive(Debug)]
 pub(crate) struct Group<R> {
+    number: usize,
     registry: R,
     config: Config,
     workers: Vec<Worker>,
-    sender: UnboundedSender<Report>,
-    receiver: UnboundedReceiver<Report>,
+    reports: UnboundedSender<Report>,
 }
 
 #[derive(Debug)]
@@ -24,14 +24,20 @@ struct Worker {
 /// What a worker's loop was handed.
 #[derive(Debug)]
 pub(crate) struct Report {
+    pub(crate) group: usize,
     pub(crate) worker: usize,
     pub(crate) change: Change,
 }
 
 impl<R: Registry + Clone> Group<R> {
-    pub(crate) fn new(registry: R, config: Config) -> Self {
-        let (sender, receiver) = unbounded_channel();
-        Self { registry, config, workers: Vec::new(), sender, receiver }
+    /// A group that reports under this number.
+    pub(crate) fn new(
+        number: usize,
+        registry: R,
+        config: Config,
+        reports: UnboundedSender<Report>,
+    ) -> Self {
+        Self { number, registry, config, workers: Vec::new(), reports }
     }
 
     /// Starts one more worker.
@@ -40,10 +46,10 @@ impl<R: Registry + Clone> Group<R> {
             n_and_i::discover(self.registry.clone(), Tokio::new(), self.config.clone());
         let stop = peers.stop_handle();
         let driver = tokio::spawn(driver);
-        let (worker, sender) = (self.workers.len(), self.sender.clone());
+        let (group, worker, reports) = (self.number, self.workers.len(), self.reports.clone());
         tokio::spawn(async move {
             while let Some(change) = peers.next().await {
-                if sender.send(Report { worker, change }).is_err() {
+                if reports.send(Report { group, worker, change }).is_err() {
                     break;
                 }
             }
@@ -60,25 +66,10 @@ impl<R: Registry + Clone> Group<R> {
         let _ = driver.await;
     }
 
-    /// What a worker was handed next. Cancel safe.
-    pub(crate) async fn next(&mut self) -> Report {
-        match self.receiver.recv().await {
-            Some(report) => report,
-            // Not reached: the group has a sender itself.
-            None => std::future::pending().await,
-        }
-    }
-
-    /// What a worker was handed, if anything new.
-    pub(crate) fn try_next(&mut self) -> Option<Report> {
-        self.receiver.try_recv().ok()
-    }
-
-    /// Stops all workers. What they are handed last is left to receive.
-    pub(crate) fn stop(self) -> UnboundedReceiver<Report> {
+    /// Stops all workers. What they are handed last they still report.
+    pub(crate) fn stop(self) {
         for worker in &self.workers {
             worker.stop.stop();
         }
-        self.receiver
     }
 }

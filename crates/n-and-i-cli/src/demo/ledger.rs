@@ -1,20 +1,34 @@
-//! Who owns what: what is shown, and the check that no task has two owners.
+//! Who owns what: what is shown, and the check that no key has two owners.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use n_and_i::{Lease, Pair, Reason};
+use n_and_i::{Lease, Mapping, Reason, Share};
+
+use crate::record::Owned;
+
+/// How the keys of the demo are spread over workers.
+pub(crate) const MAPPING: Mapping = Mapping::Jump;
 
 /// What the ledger needs of a lease.
 pub(crate) trait Claim {
-    fn pair(&self) -> Pair;
+    fn owned(&self) -> Owned;
     fn is_live(&self) -> bool;
     fn remaining(&self) -> Duration;
+
+    fn share(&self) -> Share {
+        self.owned().share
+    }
+
+    /// Whether there can be a key, or a task with a number, that belongs to both.
+    fn meets(&self, other: &Self) -> bool {
+        Mapping::ALL.iter().any(|mapping| self.share().intersects(other.share(), *mapping))
+    }
 }
 
 impl Claim for Lease {
-    fn pair(&self) -> Pair {
-        self.pair()
+    fn owned(&self) -> Owned {
+        self.into()
     }
 
     fn is_live(&self) -> bool {
@@ -87,7 +101,7 @@ pub(crate) struct Event {
 pub(crate) enum What {
     Joins,
     Crashes,
-    Owns { pair: Pair, stage: Option<u64> },
+    Owns { owned: Owned, stage: Option<u64> },
     Idles { reason: Reason, stage: Option<u64> },
 }
 
@@ -141,7 +155,7 @@ impl<L: Claim> Ledger<L> {
             let Some(Waiting { worker, news, .. }) = self.waiting.remove(next) else { break };
             let stage = news.stage;
             let (what, standing) = match news.holds {
-                Ok(lease) => (What::Owns { pair: lease.pair(), stage }, Standing::Holds(lease)),
+                Ok(lease) => (What::Owns { owned: lease.owned(), stage }, Standing::Holds(lease)),
                 Err(reason) => (What::Idles { reason, stage }, Standing::Idle(reason)),
             };
             self.workers[worker].standing = standing;
@@ -169,13 +183,13 @@ impl<L: Claim> Ledger<L> {
         let Ok(lease) = &waiting.news.holds else { return true };
         self.workers.iter().enumerate().all(|(worker, other)| match &other.standing {
             Standing::Holds(held) if worker != waiting.worker => {
-                held.is_live() || !held.pair().intersects(lease.pair())
+                held.is_live() || !held.meets(lease)
             }
             _ => true,
         })
     }
 
-    /// Looks for tasks with two owners, among all tasks there can be.
+    /// Looks for keys with two owners, among all keys and tasks there can be.
     pub(crate) fn check(&mut self) {
         let owners: Vec<_> = self.leases().filter(|(_, lease)| lease.is_live()).collect();
         let mut found = BTreeSet::new();
@@ -184,7 +198,7 @@ impl<L: Claim> Ledger<L> {
                 // One of them may have ended since it was asked: only if the first is live
                 // after the second they were so together.
                 let together = || held.is_live() && lease.is_live();
-                if lease.pair().intersects(held.pair()) && together() {
+                if lease.meets(held) && together() {
                     found.insert((*worker, *other));
                 }
             }
@@ -193,7 +207,7 @@ impl<L: Claim> Ledger<L> {
         self.in_conflict = found;
     }
 
-    /// How often two workers were found to own one task.
+    /// How often two workers were found to own one key.
     pub(crate) fn conflicts(&self) -> u64 {
         self.conflicts
     }
@@ -203,10 +217,10 @@ impl<L: Claim> Ledger<L> {
         self.changes
     }
 
-    /// The share of all tasks that have an owner at this moment, 0 to 1.
+    /// The share of all keys that have an owner at this moment, 0 to 1.
     pub(crate) fn share(&self) -> f64 {
         let live = self.leases().filter(|(_, lease)| lease.is_live());
-        let share: f64 = live.map(|(_, lease)| 1.0 / f64::from(lease.pair().n())).sum();
+        let share: f64 = live.map(|(_, lease)| lease.share().fraction(MAPPING)).sum();
         // An empty sum is -0.0.
         share.min(1.0) + 0.0
     }

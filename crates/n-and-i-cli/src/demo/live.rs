@@ -6,34 +6,39 @@ use std::time::Duration;
 use n_and_i::{Lease, Reason};
 
 use crate::arguments::Demo;
-use crate::demo::audience::{Audience, Scene};
-use crate::demo::ledger::{Claim, Event, Standing, What};
-use crate::demo::narration::{Situation, Turn, narrate};
-use crate::demo::picture::{Picture, Row, State};
+use crate::demo::audience::{Audience, Scene, Told};
+use crate::demo::keys::Keys;
+use crate::demo::ledger::{Claim, Standing, What};
+use crate::demo::narration::{Situation, Standings, Turn, narrate};
+use crate::demo::picture::{Layout, Panel, Picture, Row, State};
 use crate::demo::screen::Screen;
-use crate::demo::summary::Summary;
+use crate::demo::side::Side;
+use crate::demo::summary::{self, Summary};
 use crate::demo::text::{Line, Style};
 use crate::logging::LogSink;
 use crate::throttle;
 
 /// How often the picture is drawn at most.
 const FRAME: Duration = Duration::from_millis(45);
-/// How many entries the event log keeps.
+/// How many entries the event log of a group keeps.
 const ENTRIES: usize = 100;
 /// How many workers an entry names.
-const NAMES: usize = 10;
+const NAMES: usize = 6;
 
 /// The live view.
 #[derive(Debug)]
 pub(crate) struct Live {
     log: LogSink,
     screen: Option<Screen>,
-    group: String,
-    entries: Vec<Entry>,
+    /// The groups in a few words.
+    groups: String,
+    keys: Keys,
+    /// What happened in each group.
+    entries: Vec<Vec<Entry>>,
     marks: Vec<(Duration, String)>,
     drawn: Option<Duration>,
-    /// When an error was logged last.
-    failed: Option<Duration>,
+    /// The error that was logged last, and when.
+    failure: Option<(Duration, String)>,
 }
 
 /// Something that happened, to several workers in a row perhaps.
@@ -48,89 +53,128 @@ struct Entry {
 enum Happened {
     Joins,
     Crashes,
-    Owns { n: u32 },
+    /// It owns all of one pair.
+    Settles {
+        n: u32,
+    },
+    /// It owns what two pairs have in common.
+    KeepsPart,
     Idles(Reason),
-    Logged(String),
 }
 
 impl Live {
-    pub(crate) fn open(log: &LogSink) -> io::Result<Self> {
+    pub(crate) fn open(log: &LogSink, demo: &Demo) -> io::Result<Self> {
+        let place = if demo.redis.is_some() { "in Redis" } else { "in memory" };
+        let groups = match &*demo.groups {
+            [one] => format!("group {:?}", one.name()),
+            several => format!("the same in {} groups", several.len()),
+        };
+        let groups = format!("{groups} {place}, interval {:?}", demo.interval);
         let screen = Some(Screen::open()?);
         log.hold();
         Ok(Self {
             log: log.clone(),
             screen,
-            group: String::new(),
-            entries: Vec::new(),
+            groups,
+            keys: Keys::sample(demo.workers),
+            entries: demo.groups.iter().map(|_| Vec::new()).collect(),
             marks: Vec::new(),
             drawn: None,
-            failed: None,
+            failure: None,
         })
     }
 
-    fn enter(&mut self, elapsed: Duration, worker: &str, what: Happened) {
-        match self.entries.last_mut() {
+    fn enter(&mut self, side: usize, elapsed: Duration, worker: &str, what: Happened) {
+        let entries = &mut self.entries[side];
+        match entries.last_mut() {
             Some(last) if last.what == what => last.workers.push(worker.to_owned()),
-            _ => self.entries.push(Entry { elapsed, workers: vec![worker.to_owned()], what }),
+            _ => entries.push(Entry { elapsed, workers: vec![worker.to_owned()], what }),
         }
-        if self.entries.len() > ENTRIES {
-            self.entries.remove(0);
+        if entries.len() > ENTRIES {
+            entries.remove(0);
         }
     }
 
-    /// Whether registrations fail, as far as the log knows: it is told of a repeated error
+    /// Why registrations fail, as far as the log knows: it is told of a repeated error
     /// now and then, and they are repeated once per interval at least.
-    fn is_failing(&self, scene: &Scene<'_>) -> bool {
-        let recent = (2 * scene.demo.config.interval()).max(2 * throttle::PERIOD);
-        self.failed.is_some_and(|failed| scene.elapsed < failed + recent)
+    fn failure(&self, scene: &Scene<'_>) -> Option<&str> {
+        let recent = (2 * scene.demo.interval).max(2 * throttle::PERIOD);
+        let failure = self.failure.as_ref().filter(|(at, _)| scene.elapsed < *at + recent);
+        failure.map(|(_, error)| &**error)
+    }
+
+    fn picture(&self, scene: &Scene<'_>, layout: Layout) -> Picture {
+        let sides = scene.sides.iter().zip(&self.entries);
+        let panels: Vec<_> = sides.map(|(side, entries)| panel(side, entries, layout)).collect();
+        let who = match scene.turn {
+            Turn::Start => "",
+            Turn::Join(worker) | Turn::Crash(worker) => scene.sides[0].ledger.name(worker),
+        };
+        let crashed = usize::from(matches!(scene.turn, Turn::Crash(_)));
+        let (headline, meaning) = narrate(&Situation {
+            turn: scene.turn,
+            who,
+            running: panels[0].workers.len() - crashed,
+            groups: panels.iter().map(standings).collect(),
+            failure: self.failure(scene),
+        });
+        Picture {
+            groups: self.groups.clone(),
+            elapsed: scene.elapsed,
+            length: scene.demo.length,
+            headline,
+            meaning,
+            keys: self.keys.spread(layout.panel).map(str::to_owned).collect(),
+            panels,
+            marks: self.marks.clone(),
+        }
     }
 }
 
 impl Audience for Live {
-    fn begin(&mut self, demo: &Demo) -> io::Result<()> {
-        let place = if demo.redis.is_some() { "in Redis" } else { "in memory" };
-        let (name, interval) = (demo.config.name(), demo.config.interval());
-        self.group = format!("group {name:?} {place}, interval {interval:?}");
+    fn begin(&mut self, _: &Demo) -> io::Result<()> {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, worker: &str) -> io::Result<()> {
+    fn tell(&mut self, news: &Told<'_>) -> io::Result<()> {
         // The workers' last words come when the picture is closed.
         if self.screen.is_none() {
             return Ok(());
         }
+        let Told { side, worker, event, .. } = *news;
         let what = match event.what {
             What::Joins => {
-                self.marks.push((event.elapsed, format!("{worker} joins")));
+                self.mark(side, event.elapsed, format!("{worker} joins"));
                 Happened::Joins
             }
             What::Crashes => {
-                self.marks.push((event.elapsed, format!("{worker} crashes")));
+                self.mark(side, event.elapsed, format!("{worker} crashes"));
                 Happened::Crashes
             }
-            What::Owns { pair, .. } => Happened::Owns { n: pair.n() },
+            What::Owns { owned, .. } if owned.share.is_settled() => {
+                Happened::Settles { n: owned.share.pair().n() }
+            }
+            What::Owns { .. } => Happened::KeepsPart,
             What::Idles { reason, .. } => Happened::Idles(reason),
         };
-        self.enter(event.elapsed, worker, what);
+        self.enter(side, event.elapsed, worker, what);
         self.drawn = None;
         Ok(())
     }
 
     fn look(&mut self, scene: &Scene<'_>) -> io::Result<()> {
-        for note in self.log.take_notes() {
-            self.failed = Some(scene.elapsed);
-            self.enter(scene.elapsed, "", Happened::Logged(note));
+        if let Some(note) = self.log.take_notes().pop() {
+            self.failure = Some((scene.elapsed, note));
         }
-        let is_due = self.drawn.is_none_or(|drawn| scene.elapsed >= drawn + FRAME);
-        let failing = self.is_failing(scene);
-        let Some(screen) = self.screen.as_mut().filter(|_| is_due) else { return Ok(()) };
-        self.drawn = Some(scene.elapsed);
+        if self.drawn.is_some_and(|drawn| scene.elapsed < drawn + FRAME) {
+            return Ok(());
+        }
         let size = Screen::size();
-        let mut picture = picture(scene, size.0, failing);
-        picture.group.clone_from(&self.group);
-        picture.marks.clone_from(&self.marks);
-        picture.events = self.entries.iter().map(line).collect();
-        screen.show(&picture.draw(size.0, size.1), size)
+        let layout = Layout::new(size.0, scene.sides.len());
+        let picture = self.picture(scene, layout);
+        let Some(screen) = &mut self.screen else { return Ok(()) };
+        self.drawn = Some(scene.elapsed);
+        screen.show(&picture.draw(layout, size.1), size)
     }
 
     fn close(&mut self) -> io::Result<()> {
@@ -139,9 +183,18 @@ impl Audience for Live {
         closed
     }
 
-    fn summarize(&mut self, summary: &Summary, _: Duration) -> io::Result<()> {
+    fn summarize(&mut self, summaries: &[Summary], _: Duration) -> io::Result<()> {
         let mut stdout = io::stdout();
-        summary.lines().iter().try_for_each(|line| writeln!(stdout, "{line}"))
+        summary::lines(summaries).iter().try_for_each(|line| writeln!(stdout, "{line}"))
+    }
+}
+
+impl Live {
+    /// The same happens to all groups at the same time; one mark will do.
+    fn mark(&mut self, side: usize, elapsed: Duration, text: String) {
+        if side == 0 {
+            self.marks.push((elapsed, text));
+        }
     }
 }
 
@@ -153,32 +206,18 @@ impl Drop for Live {
     }
 }
 
-fn picture(scene: &Scene<'_>, width: usize, failing: bool) -> Picture {
-    let workers: Vec<Row> = scene
-        .ledger
-        .workers()
-        .map(|(name, standing)| Row { name: name.to_owned(), state: state(standing) })
-        .collect();
-    let who = match scene.turn {
-        Turn::Start => "",
-        Turn::Join(worker) | Turn::Crash(worker) => scene.ledger.name(worker),
-    };
-    let (headline, meaning) = narrate(&situation(scene.turn, who, &workers, failing));
-    let interval = scene.demo.config.interval();
-    Picture {
-        group: String::new(),
-        elapsed: scene.elapsed,
-        length: scene.demo.length,
-        headline,
-        meaning,
-        workers,
-        full_lease: interval + scene.demo.config.timing().gap_length(),
-        share: scene.ledger.share(),
-        mean: scene.history.mean(),
-        columns: scene.history.columns(Picture::columns(width)),
-        marks: Vec::new(),
-        events: Vec::new(),
-        conflicts: scene.ledger.conflicts(),
+fn panel(side: &Side, entries: &[Entry], layout: Layout) -> Panel {
+    let row = |(name, standing): (&str, &_)| Row { name: name.to_owned(), state: state(standing) };
+    Panel {
+        rebalance: side.rebalance(),
+        workers: side.ledger.workers().map(row).collect(),
+        full_lease: side.full_lease(),
+        share: side.history.share(),
+        mean: side.history.mean(),
+        losses: side.history.losses(),
+        columns: side.history.columns(layout.columns),
+        events: entries.iter().map(line).collect(),
+        conflicts: side.ledger.conflicts(),
     }
 }
 
@@ -189,41 +228,38 @@ fn state(standing: &Standing<Lease>) -> State {
         // Asked of the lease itself: what is shown was true a moment ago at most.
         Standing::Holds(lease) => match Claim::remaining(lease) {
             Duration::ZERO => State::LeaseOver,
-            left => State::Owns { pair: Claim::pair(lease), left },
+            left => State::Owns { share: lease.share(), left },
         },
         Standing::Crashed => State::Crashed,
     }
 }
 
-fn situation<'a>(turn: Turn, who: &'a str, workers: &[Row], failing: bool) -> Situation<'a> {
-    let (mut counts, mut reasons, mut running) = (Vec::new(), Vec::new(), 0);
-    for row in workers {
+fn standings(panel: &Panel) -> Standings {
+    let (mut counts, mut partly, mut reasons) = (Vec::new(), 0, Vec::new());
+    for row in &panel.workers {
         match row.state {
-            State::Crashed => continue,
-            State::Owns { pair, .. } => counts.push(pair.n()),
+            State::Owns { share, .. } if share.is_settled() => counts.push(share.pair().n()),
+            State::Owns { .. } => partly += 1,
             State::Idle(reason) => reasons.push(reason),
-            State::Unheard | State::LeaseOver => {}
+            State::Unheard | State::LeaseOver | State::Crashed => {}
         }
-        running += 1;
     }
-    Situation { turn, who, running, counts, reasons, failing }
+    let lost = panel.losses.last().copied().unwrap_or_default();
+    Standings { rebalance: panel.rebalance, counts, partly, reasons, lost }
 }
 
 fn line(entry: &Entry) -> Line {
-    let line = Line::new().then(Style::Faint, format!("{:7.1} s  ", entry.elapsed.as_secs_f64()));
+    let line = Line::new().then(Style::Faint, format!("{:5.1} s  ", entry.elapsed.as_secs_f64()));
     let names = names(&entry.workers);
-    let one = entry.workers.len() == 1;
+    let s = if entry.workers.len() == 1 { "s" } else { "" };
     match &entry.what {
         Happened::Joins => line.then(Style::Strong, format!("{names} joins")),
         Happened::Crashes => line.then(Style::Bad, format!("{names} crashes")),
-        Happened::Owns { n } if one => {
-            line.then(Style::Good, format!("{names} owns one of {n} shares"))
+        Happened::Settles { n } => {
+            line.then(Style::Good, format!("{names} own{s} one part of {n}"))
         }
-        Happened::Owns { n } => {
-            line.then(Style::Good, format!("{names} own one of {n} shares each"))
-        }
+        Happened::KeepsPart => line.then(Style::Plain, format!("{names} keep{s} a part")),
         Happened::Idles(reason) => line.then(Style::Middling, format!("{names} idle ({reason})")),
-        Happened::Logged(text) => line.then(Style::Bad, text),
     }
 }
 
@@ -248,12 +284,14 @@ mod tests {
 
     #[test]
     fn entries_read_as_sentences() {
-        assert_eq!(entry(1, Happened::Joins), "    1.3 s  W0 joins");
-        assert_eq!(entry(1, Happened::Owns { n: 5 }), "    1.3 s  W0 owns one of 5 shares");
-        assert_eq!(entry(2, Happened::Owns { n: 5 }), "    1.3 s  W0 W1 own one of 5 shares each");
+        assert_eq!(entry(1, Happened::Joins), "  1.3 s  W0 joins");
+        assert_eq!(entry(1, Happened::Settles { n: 5 }), "  1.3 s  W0 owns one part of 5");
+        assert_eq!(entry(2, Happened::Settles { n: 5 }), "  1.3 s  W0 W1 own one part of 5");
+        assert_eq!(entry(1, Happened::KeepsPart), "  1.3 s  W0 keeps a part");
+        assert_eq!(entry(2, Happened::KeepsPart), "  1.3 s  W0 W1 keep a part");
         let idle = Happened::Idles(Reason::Rebalancing);
-        assert_eq!(entry(2, idle), "    1.3 s  W0 W1 idle (rebalancing)");
-        let many = entry(14, Happened::Owns { n: 14 });
-        assert!(many.ends_with("W9 and 4 more own one of 14 shares each"), "{many}");
+        assert_eq!(entry(2, idle), "  1.3 s  W0 W1 idle (rebalancing)");
+        let many = entry(14, Happened::Settles { n: 14 });
+        assert!(many.ends_with("W5 and 8 more own one part of 14"), "{many}");
     }
 }

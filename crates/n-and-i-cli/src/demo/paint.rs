@@ -37,6 +37,7 @@ fn look(style: Style) -> ContentStyle {
         Style::Middling => plain.yellow(),
         Style::Bad => plain.red(),
         Style::Worker(number) => plain.with(WORKERS[number % WORKERS.len()]),
+        Style::Block(number) => look(Style::Worker(number)).reverse(),
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) enum Style {
     Bad,
     /// Belongs to the worker with this number.
     Worker(usize),
+    /// The same, and stands on ground of its colour.
+    Block(usize),
 }
 
 impl Line {
@@ -49,6 +51,12 @@ impl Line {
     pub(crate) fn up_to(self, width: usize) -> Self {
         let missing = width.saturating_sub(self.width());
         self.then(Style::Plain, " ".repeat(missing))
+    }
+
+    /// Adds what fits of another line into this width.
+    #[must_use]
+    pub(crate) fn followed_by(self, other: &Self, width: usize) -> Self {
+        other.cut(width).fold(self, |line, (style, text)| line.then(style, text))
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -93,6 +101,8 @@ mod tests {
         assert_eq!(line.width(), 13);
         let cut: Vec<_> = line.cut(8).collect();
         assert_eq!(cut, [(Style::Strong, "grüße".to_owned()), (Style::Plain, " an".to_owned())]);
+        let cut = Line::strong("> ").followed_by(&line, 8);
+        assert_eq!(cut, Line::strong("> grüße").then(Style::Plain, " an"));
         let all: String = line.up_to(15).cut(99).map(|(_, text)| text).collect();
         assert_eq!(all, "grüße an·alle  ");
     }

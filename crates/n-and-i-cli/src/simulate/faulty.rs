@@ -101,6 +101,12 @@ impl Faulty {
     }
 }
 
+impl From<Faults> for Faulty {
+    fn from(faults: Faults) -> Self {
+        Self(faults)
+    }
+}
+
 fn element(fault: Fault, rate: f64) -> String {
     let usual = (rate - fault.usual_rate()).abs() == 0.0;
     if usual { fault.to_string() } else { format!("{fault}={rate}") }

@@ -7,11 +7,12 @@ use n_and_i::Reason;
 use n_and_i_sim::{Fault, Outcome, Violation};
 use serde::{Serialize, Serializer};
 
-use crate::simulate::settings::duration;
-use crate::simulate::{Settings, Value};
+use crate::simulate::settings::{SETTLING, duration};
+use crate::simulate::{Course, Settings, Value};
 
-/// The share of the tasks that had an owner counts from the interval after these.
-const SETTLING: f64 = 5.0;
+/// The share of the tasks that had an owner counts from the interval after these, with a plan
+/// from where the group has settled.
+const STARTING: f64 = 5.0;
 
 /// What came out of one run.
 #[derive(Debug)]
@@ -38,6 +39,10 @@ struct Fields {
     clock_rate: f64,
     mixed_gaps: bool,
     foreign: u32,
+    rebalance: &'static str,
+    mapping: &'static str,
+    scenario: &'static str,
+    every: Option<f64>,
     intervals: f64,
     peaces: u64,
     unsettled: u64,
@@ -47,6 +52,10 @@ struct Fields {
     conflicts: u32,
     served_mean: Option<f64>,
     served_min: Option<f64>,
+    changes: u64,
+    lost_per_join: Option<f64>,
+    lost_per_leave: Option<f64>,
+    lost_per_restart: Option<f64>,
     first_ownership: Option<f64>,
     #[serde(serialize_with = "as_object")]
     idle: Vec<(&'static str, f64)>,
@@ -61,7 +70,7 @@ impl Report<'_> {
     /// Whether a task had two owners, in one way or another: 1, or 0.
     pub(crate) fn conflicts(&self) -> u32 {
         match self.outcome.violation {
-            Some(Violation::TwoOwners(..) | Violation::DrainWindow(..) | Violation::Stage(..)) => 1,
+            Some(Violation::TwoOwners(..) | Violation::DrainWindow(..) | Violation::Token(..)) => 1,
             _ => 0,
         }
     }
@@ -75,8 +84,19 @@ impl Report<'_> {
     /// The share of the tasks that had an owner, on average and at the least.
     pub(crate) fn served(&self) -> Option<(f64, f64)> {
         let outcome = &self.outcome;
-        let counts = outcome.intervals >= SETTLING + 1.0;
+        let storms = self.settings.course == Course::Storms;
+        let counts = outcome.intervals >= 1.0 + if storms { STARTING } else { SETTLING };
         counts.then_some((outcome.served_mean, outcome.served_min))
+    }
+
+    /// What each kind of planned change cost, in intervals of the whole group.
+    pub(crate) fn costs(&self) -> Vec<(&'static str, Option<f64>)> {
+        let cost = |kind: &&'static str| match *kind {
+            "restart" => (*kind, self.outcome.lost_per_restart),
+            "join" => (*kind, self.outcome.lost_per_join),
+            _ => (*kind, self.outcome.lost_per_leave),
+        };
+        self.settings.changes().iter().map(cost).collect()
     }
 
     /// The share of the workers' time spent owning nothing for this reason.
@@ -122,6 +142,10 @@ impl Report<'_> {
             clock_rate: faults.clock_rate,
             mixed_gaps: faults.mixed_gaps,
             foreign: faults.foreign,
+            rebalance: settings.rebalancing.as_str(),
+            mapping: settings.mapping.as_str(),
+            scenario: settings.course.name(),
+            every: settings.every(),
             intervals: rounded(outcome.intervals),
             peaces: outcome.peaces,
             unsettled: outcome.unsettled,
@@ -130,6 +154,10 @@ impl Report<'_> {
             conflicts: self.conflicts(),
             served_mean: served.map(|(mean, _)| rounded(mean)),
             served_min: served.map(|(_, least)| rounded(least)),
+            changes: outcome.changes,
+            lost_per_join: outcome.lost_per_join.map(rounded),
+            lost_per_leave: outcome.lost_per_leave.map(rounded),
+            lost_per_restart: outcome.lost_per_restart.map(rounded),
             first_ownership: outcome.first_lease.map(rounded),
             idle: outcome.idle.iter().map(|(why, time)| (why.as_str(), rounded(*time))).collect(),
             registrations: outcome.registrations,
@@ -144,7 +172,7 @@ impl Report<'_> {
         let (settings, outcome) = (self.settings, &self.outcome);
         let (workers, s) = (settings.workers, if settings.workers == 1 { "" } else { "s" });
         let (interval, delay) = (duration(settings.interval), duration(settings.delay));
-        let options = settings.faults.options().into_iter();
+        let options = settings.options().into_iter();
         let faults = std::iter::once(settings.faults.to_string()).chain(options);
         let mut lines = vec![format!(
             "{workers} worker{s}, interval {interval}, gap {}, delay {delay}, faults {}, seed {}",
@@ -159,11 +187,23 @@ impl Report<'_> {
             line("violation", violation);
         }
         if let Some((settled, peaces)) = self.settled() {
-            line("settled in peace", format!("{settled} of {peaces} times"));
+            let label = match settings.course {
+                Course::Storms => "settled in peace",
+                Course::Planned(_) => "settled before the first change",
+            };
+            line(label, format!("{settled} of {peaces} times"));
         }
         let served = self.served();
         line("tasks that had an owner, mean", percent(served.map(|(mean, _)| mean)));
         line("  in the interval with the fewest", percent(served.map(|(_, least)| least)));
+        if settings.course != Course::Storms {
+            line("planned changes of membership", outcome.changes.to_string());
+        }
+        for (kind, cost) in self.costs() {
+            let cost =
+                cost.map_or("-".to_owned(), |cost| format!("{cost:.2} intervals of the group"));
+            line(&format!("  lost per {kind}"), cost);
+        }
         let first = outcome.first_lease.map_or("never".to_owned(), |intervals| {
             let seconds = intervals * settings.interval.as_secs_f64();
             format!("after {intervals:.2} intervals ({seconds:.2} s), mean")
@@ -236,8 +276,8 @@ fn as_object<T: Serialize, S: Serializer>(
 
 #[cfg(test)]
 mod tests {
-    use n_and_i::Pair;
-    use n_and_i_sim::Claim;
+    use n_and_i::{Mapping, Pair, Share};
+    use n_and_i_sim::{Claim, Plan, Rebalancing};
     use serde_json::Value as Json;
 
     use super::*;
@@ -250,6 +290,10 @@ mod tests {
             gap: 0.2,
             delay: Duration::from_millis(1),
             faults: "none".parse().unwrap(),
+            rebalancing: Rebalancing::default(),
+            mapping: Mapping::Modulo,
+            course: Course::Storms,
+            every: None,
             seed: 4,
         }
     }
@@ -261,8 +305,9 @@ mod tests {
     }
 
     fn claim(worker: usize) -> Claim {
-        let (pair, interval) = (Pair::new(0, 1).unwrap(), Duration::from_secs(1));
-        Claim { worker, pair, stage: 9, interval, from: 0, until: 1, drain_until: 0 }
+        let (share, interval) = (Share::of(Pair::new(0, 1).unwrap()), Duration::from_secs(1));
+        let (life, stage, from, until) = (1, 9, 0, 1);
+        Claim { worker, life, share, stage, interval, from, until, drain_until: 0 }
     }
 
     #[test]
@@ -272,7 +317,7 @@ mod tests {
         for (violation, conflicts) in [
             (Violation::TwoOwners(a, b), 1),
             (Violation::DrainWindow(a, b), 1),
-            (Violation::Stage(a, b), 1),
+            (Violation::Token(a, b), 1),
             (Violation::Silent { worker: 0 }, 0),
             (Violation::Deadline { worker: 0 }, 0),
             (Violation::NotSettled { owned: 1, workers: 3 }, 0),
@@ -312,11 +357,15 @@ For a trace: n-and-i simulate --workers 3 --intervals 30 --interval 1s --gap 0.2
     fn shares_do_not_count_before_the_group_can_have_settled() {
         let settings = settings();
         let violation = Violation::NotSettled { owned: 1, workers: 3 };
-        for (intervals, counts) in [(0.5, false), (5.9, false), (6.0, true)] {
-            let report = report(&settings, Some(violation), intervals);
-            let json: Json = serde_json::from_str(&report.json(None).unwrap()).unwrap();
-            assert_eq!(json["served_mean"].is_number(), counts, "{json}");
-            assert_eq!(json["served_min"].is_number(), counts, "{json}");
+        let planned =
+            Settings { course: Course::Planned(Plan::RollingRestart), ..settings.clone() };
+        for (settings, least) in [(settings, 6.0), (planned, 15.0)] {
+            for (intervals, counts) in [(0.5, false), (least - 0.1, false), (least, true)] {
+                let report = report(&settings, Some(violation), intervals);
+                let json: Json = serde_json::from_str(&report.json(None).unwrap()).unwrap();
+                assert_eq!(json["served_mean"].is_number(), counts, "{json}");
+                assert_eq!(json["served_min"].is_number(), counts, "{json}");
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ const USUAL_STEPS: usize = 9;
 const STEPS: RangeInclusive<usize> = 2..=1000;
 /// The same as without a sweep.
 const WORKERS: RangeInclusive<usize> = 1..=10_000;
+const FIELDS: &str = "gap, interval, workers, delay or every";
 
 /// At least two values of one setting, rising.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +25,7 @@ pub(crate) enum Value {
     Interval(Duration),
     Workers(usize),
     Delay(Duration),
+    Every(f64),
 }
 
 /// Why a sweep cannot be read.
@@ -50,10 +52,13 @@ impl fmt::Display for SweepError {
                 "must be FIELD=FROM..TO or FIELD=FROM..TO/STEPS (such as gap=0.05..0.45/9)",
             ),
             Self::Field(field) => {
-                write!(f, "{field:?} cannot be varied: must be gap, interval, workers or delay")
+                write!(f, "{field:?} cannot be varied: must be {FIELDS}")
             }
             Self::End { field: "gap", value } => {
                 write!(f, "gap is {value:?}, must be a number (such as 0.15)")
+            }
+            Self::End { field: "every", value } => {
+                write!(f, "every is {value:?}, must be a number of intervals (such as 4)")
             }
             Self::End { field: "workers", value } => {
                 write!(
@@ -94,6 +99,7 @@ impl FromStr for Sweep {
             "interval" => Value::interval,
             "workers" => Value::workers,
             "delay" => Value::delay,
+            "every" => Value::every,
             other => return Err(SweepError::Field(other.to_owned())),
         };
         let (from, to) = range.split_once("..").ok_or(SweepError::Form)?;
@@ -112,7 +118,7 @@ impl Sweep {
             return Err(SweepError::Falling { from: from.to_string(), to: to.to_string() });
         }
         let (low, high) = (from.number(), to.number());
-        if low == 0.0 && from.is_geometric() {
+        if low <= 0.0 && from.is_geometric() {
             return Err(SweepError::Zero(from.field()));
         }
         let mut values = vec![from];
@@ -154,6 +160,11 @@ impl Value {
         length("delay", text).map(Self::Delay)
     }
 
+    fn every(text: &str) -> Result<Self, SweepError> {
+        let error = || SweepError::End { field: "every", value: text.to_owned() };
+        text.parse().map(Self::Every).map_err(|_| error())
+    }
+
     /// The name of the setting, as an option.
     pub(crate) fn field(self) -> &'static str {
         match self {
@@ -161,6 +172,7 @@ impl Value {
             Self::Interval(_) => "interval",
             Self::Workers(_) => "workers",
             Self::Delay(_) => "delay",
+            Self::Every(_) => "every",
         }
     }
 
@@ -172,6 +184,7 @@ impl Value {
             Self::Interval(interval) => settings.interval = interval,
             Self::Workers(workers) => settings.workers = workers,
             Self::Delay(delay) => settings.delay = delay,
+            Self::Every(every) => settings.every = Some(every),
         }
         settings
     }
@@ -183,7 +196,7 @@ impl Value {
     /// As a bare number, of nanoseconds if it is a duration.
     fn number(self) -> f64 {
         match self {
-            Self::Gap(gap) => gap,
+            Self::Gap(number) | Self::Every(number) => number,
             Self::Interval(length) | Self::Delay(length) => length.as_secs_f64() * 1e9,
             Self::Workers(count) => to_f64(count),
         }
@@ -198,6 +211,7 @@ impl Value {
             }
             Self::Workers(_) => Self::Workers(usize::try_from(whole(number)).unwrap_or(usize::MAX)),
             Self::Delay(_) => Self::Delay(Duration::from_nanos(whole(three_digits(number)))),
+            Self::Every(_) => Self::Every((number * 100.0).round() / 100.0),
         }
     }
 }
@@ -206,7 +220,7 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gap(gap) => f.pad(&gap.to_string()),
+            Self::Gap(number) | Self::Every(number) => f.pad(&number.to_string()),
             Self::Interval(length) | Self::Delay(length) => f.pad(&duration(*length)),
             Self::Workers(count) => f.pad(&count.to_string()),
         }
@@ -258,6 +272,8 @@ mod tests {
     fn the_others_are_multiples() {
         assert_eq!(values("interval=1s..4s/3"), ["1s", "2s", "4s"]);
         assert_eq!(values("delay=10us..1ms/5"), ["10us", "31600ns", "100us", "316us", "1ms"]);
+        assert_eq!(values("every=0.5..8/5"), ["0.5", "1", "2", "4", "8"]);
+        assert_eq!(values("every=2..20/4"), ["2", "4.31", "9.28", "20"]);
         assert_eq!(values("workers=2..50"), ["2", "3", "4", "7", "10", "15", "22", "33", "50"]);
         let lengths = values("interval=1s..30s");
         assert_eq!(lengths.len(), 9);
@@ -289,12 +305,19 @@ mod tests {
             ("gap", "must be FIELD=FROM..TO"),
             ("gap=0.1", "must be FIELD=FROM..TO"),
             ("gap=0.1-0.2", "must be FIELD=FROM..TO"),
-            ("seed=1..9", "\"seed\" cannot be varied: must be gap, interval, workers or delay"),
+            (
+                "seed=1..9",
+                "\"seed\" cannot be varied: must be gap, interval, workers, delay or every",
+            ),
             ("gap=a..0.2", "gap is \"a\", must be a number"),
             ("gap=..0.2", "gap is \"\", must be a number"),
             ("gap=0.1..=0.2", "gap is \"=0.2\", must be a number"),
             ("interval=1..30", "interval is \"1\", must be a duration"),
             ("delay=1ms..fast", "delay is \"fast\", must be a duration"),
+            ("every=often..5", "every is \"often\", must be a number of intervals (such as 4)"),
+            ("every=0..5", "every must begin with more than 0"),
+            ("every=-1..5", "every must begin with more than 0"),
+            ("every=1..NaN", "1..NaN must rise"),
             ("workers=0..5", "workers is \"0\", must be from 1 to 10000"),
             ("workers=1..10001", "workers is \"10001\", must be from 1 to 10000"),
             ("workers=2.5..5", "workers is \"2.5\", must be from 1 to 10000"),

@@ -6,6 +6,9 @@ use crate::simulate::report::Report;
 use crate::simulate::settings::duration;
 use crate::simulate::{Settings, Value};
 
+/// How wide a column is that tells what a planned change cost.
+const COST: usize = 9;
+
 /// Why a worker that lives may own nothing. One that stops is gone at once.
 const REASONS: [Reason; 4] =
     [Reason::Starting, Reason::Rebalancing, Reason::Expired, Reason::ClockStepped];
@@ -22,12 +25,18 @@ pub(super) fn title(settings: &Settings, value: Value) -> Vec<String> {
     ];
     let others = others.iter().filter(|(field, _)| *field != value.field());
     let mut others: Vec<_> = others.map(|(field, value)| format!("{field} {value}")).collect();
-    others.extend(settings.faults.options());
+    // What is varied there needs no mention.
+    let options = settings.options().into_iter();
+    others.extend(options.filter(|option| !option.starts_with(&format!("{} ", value.field()))));
     others.push(format!("seed {}", settings.seed));
+    let kinds = settings.changes();
+    let costs: Vec<_> = kinds.iter().map(|kind| format!(" {kind:>COST$}")).collect();
+    let costs = costs.concat();
+    let lost = if kinds.is_empty() { "" } else { "lost per" };
+    let when = if kinds.is_empty() { "in peace" } else { "at first" };
     let heads = format!(
-        "{:<10} {:>9} {:>7} {:>7} {:>10} ",
+        "{:<10} {when:>9} {:>7} {:>7}{costs} {:>10} ",
         value.field(),
-        "in peace",
         "mean %",
         "least %",
         "intervals"
@@ -38,8 +47,13 @@ pub(super) fn title(settings: &Settings, value: Value) -> Vec<String> {
         others.join(", "),
         String::new(),
         format!(
-            "{:<10} {:>9} {:>15} {:>10}  {}",
-            "", "settled", "served", "first own", "idle, % of the workers' time"
+            "{:<10} {:>9} {:>15}{lost:>width$} {:>10}  {}",
+            "",
+            "settled",
+            "served",
+            "first own",
+            "idle, % of the workers' time",
+            width = costs.len()
         ),
         format!("{heads}{}  conflicts", reasons.concat()),
     ]
@@ -52,6 +66,10 @@ pub(super) fn row(value: Value, report: &Report<'_>) -> String {
     let served = report.served();
     let mean = percent(served.map(|(mean, _)| mean));
     let least = percent(served.map(|(_, least)| least));
+    let costs = report.costs().into_iter().map(|(_, cost)| {
+        format!(" {:>COST$}", cost.map_or("-".to_owned(), |cost| format!("{cost:.2}")))
+    });
+    let costs = costs.collect::<Vec<_>>().concat();
     let first = report.outcome.first_lease;
     let first = first.map_or("never".to_owned(), |intervals| format!("{intervals:.2}"));
     let idle = REASONS
@@ -59,7 +77,7 @@ pub(super) fn row(value: Value, report: &Report<'_>) -> String {
     let conflicts = report.conflicts();
     let violation = report.violation().map(|violation| format!("  {violation}"));
     format!(
-        "{value:<10} {settled:>9} {mean:>7} {least:>7} {first:>10} {}  {conflicts:>9}{}",
+        "{value:<10} {settled:>9} {mean:>7} {least:>7}{costs} {first:>10} {}  {conflicts:>9}{}",
         idle.concat(),
         violation.unwrap_or_default()
     )

@@ -22,11 +22,17 @@ fn wrong_arguments_are_usage_errors() {
         (&["demo"], &["--gap", "much"], &["--gap", "much"]),
         (&["demo"], &["--prefix", "a{"], &["prefix is \"a{\", must not contain"]),
         (&["demo"], &["--name", "a}b"], &["name is \"a}b\", must not contain"]),
+        (
+            &["demo"],
+            &["--rebalance", "mixed"],
+            &["--rebalance", "mixed", "stand-down, keep-serving"],
+        ),
         (&["demo"], &["--redis", "localhost:6379"], &["redis://127.0.0.1:6379"]),
         (&["watch"], &[], &["--name", "--interval"]),
         (&["watch"], &["--name", "x"], &["--interval"]),
         (&["watch"], &["--name", "", "--interval", "1s"], &["name is empty"]),
         (WATCH, &["--gap", "0"], &["gap is 0, must be", "Usage: n-and-i watch"]),
+        (WATCH, &["--rebalance", "no"], &["--rebalance", "'no'", "stand-down, keep-serving"]),
         (WATCH, &["--redis", "http://:hunter2@host"], &["redis+unix:///path", "rediss://"]),
         (WATCH, &["--redis", "redis://:hunter2@host/x"], &["Invalid database number"]),
     ];
@@ -58,8 +64,14 @@ fn a_wrong_redis_url_in_the_environment_is_one_too() {
 fn help_and_version_go_to_standard_output() {
     for (arguments, expected) in [
         (&["--help"][..], &["demo", "simulate", "watch", "RUST_LOG", "Example:"][..]),
-        (&["demo", "--help"], &["--workers", "[default: 5]", "share_mean", "Example:"]),
-        (&["watch", "--help"], &["REDIS_URL", "fencing token", "Example:"]),
+        (
+            &["demo", "--help"],
+            &["[default: 5]", "[default: both]", "lost_by_join", "pi, pn", "token", "Example:"],
+        ),
+        (
+            &["watch", "--help"],
+            &["REDIS_URL", "[default: stand-down]", "pi, pn", "fencing token", "Example:"],
+        ),
         (&["--version"], &["n-and-i ", env!("CARGO_PKG_VERSION")]),
     ] {
         let mut command = program(arguments);

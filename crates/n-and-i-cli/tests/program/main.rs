@@ -4,6 +4,7 @@ mod arguments;
 mod child;
 mod demo;
 mod log;
+mod planned;
 mod simulate;
 mod tls;
 #[cfg(unix)]

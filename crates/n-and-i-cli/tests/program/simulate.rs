@@ -6,18 +6,18 @@ use serde_json::Value;
 use crate::child::{Program, json};
 
 /// Short, and with some of everything.
-const SHORT: &[&str] = &["simulate", "--intervals", "120", "--workers", "5"];
+pub(crate) const SHORT: &[&str] = &["simulate", "--intervals", "120", "--workers", "5"];
 /// So slow that no group settles.
 const HOPELESS: &[&str] = &["simulate", "--faults", "none", "--delay", "4s"];
 
 /// Exit code, lines on standard output, lines on standard error.
-fn run(arguments: &[&[&str]]) -> (Option<i32>, Vec<String>, Vec<String>) {
+pub(crate) fn run(arguments: &[&[&str]]) -> (Option<i32>, Vec<String>, Vec<String>) {
     let mut program = Program::start(&arguments.concat());
     let status = program.end();
     (status.code(), program.stdout(), program.stderr())
 }
 
-fn object(line: &str) -> Value {
+pub(crate) fn object(line: &str) -> Value {
     let mut object = json(line);
     let seconds = object.as_object_mut().expect("an object").remove("seconds");
     assert!(seconds.is_some_and(|seconds| seconds.as_f64().is_some_and(|s| s >= 0.0)));
@@ -88,6 +88,7 @@ fn programs_get_an_object() {
         ("clock_rate", 0.001),
         ("foreign", 0.0),
         ("conflicts", 0.0),
+        ("changes", 0.0),
     ] {
         assert_eq!(object[field].as_f64(), Some(expected), "{field} in {object}");
     }
@@ -102,6 +103,14 @@ fn programs_get_an_object() {
     assert_eq!(faults.len(), Faults::all().kinds().count(), "{faults:?}");
     assert!(faults.values().filter_map(Value::as_u64).sum::<u64>() > 10, "{faults:?}");
     assert_eq!(object["mixed_gaps"], false);
+    for (field, expected) in
+        [("rebalance", "stand-down"), ("mapping", "modulo"), ("scenario", "storms")]
+    {
+        assert_eq!(object[field], expected, "{field}");
+    }
+    for field in ["every", "lost_per_join", "lost_per_leave", "lost_per_restart"] {
+        assert_eq!(object.get(field), Some(&Value::Null), "{field}");
+    }
     let rates = object["fault_rates"].as_object().expect("an object");
     assert!(rates.keys().eq(faults.keys()) && rates["crash"] == 0.03, "{rates:?}");
     assert!(object["idle"]["starting"].as_f64().is_some_and(|idle| idle > 5.0), "{object}");
@@ -338,7 +347,10 @@ fn wrong_arguments_are_usage_errors() {
         (&["--seed", "-1"], &["-1"]),
         (&["--seed", "x"], &["--seed", "x"]),
         (&["--sweep", "gap"], &["FIELD=FROM..TO", "gap=0.05..0.45"]),
-        (&["--sweep", "seed=1..5"], &["\"seed\" cannot be varied", "interval, workers or delay"]),
+        (
+            &["--sweep", "seed=1..5"],
+            &["\"seed\" cannot be varied", "interval, workers, delay or every"],
+        ),
         (&["--sweep", "gap=0.1..0.9"], &["gap is 0.", "less than 0.5"]),
         (&["--sweep", "gap=0..0.4"], &["gap is 0, must be greater than 0"]),
         (&["--sweep", "interval=1500us..1s"], &["whole number of milliseconds"]),

@@ -60,7 +60,7 @@ fn json_lines_have_their_fields() {
     let lines = worker.json();
     for line in &lines {
         let fields: Vec<_> = line.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(fields, ["i", "n", "reason", "stage", "t_ms"], "{line}");
+        assert_eq!(fields, ["i", "n", "pi", "pn", "reason", "stage", "t_ms", "token"], "{line}");
         assert!(line["t_ms"].is_u64(), "{line}");
     }
     let (first, last) = (&lines[0], &lines[lines.len() - 1]);
@@ -69,6 +69,53 @@ fn json_lines_have_their_fields() {
     assert!(last["stage"].is_u64(), "{last}");
     let owning = lines.iter().find(|line| line["i"] == 0).unwrap();
     assert_eq!((owning["n"].as_u64(), owning["reason"].as_str()), (Some(1), None));
+    assert!(owning["pi"].is_null() && owning["pn"].is_null(), "{owning}");
+    let stage = owning["stage"].as_u64().unwrap();
+    assert_eq!(owning["token"].as_u64(), Some(stage * 200), "{owning}");
+    assert!(first["token"].is_null() && last["token"].is_null());
+}
+
+#[test]
+fn one_that_keeps_serving_goes_on_with_what_both_pairs_give_it() {
+    let server = RedisServer::start();
+    let watch = |more: &[&str]| {
+        let url = server.url();
+        let group = ["watch", "--name", "x", "--interval", "500ms", "--redis", &url];
+        Program::start(&[&group[..], more].concat())
+    };
+    let worker = watch(&["--rebalance", "keep-serving"]);
+    let in_json = watch(&["--rebalance", "keep-serving", "--json"]);
+    eventually("both own a half", || {
+        let line = in_json.stdout().last().map(|line| json(line))?;
+        (line["n"] == 2 && line["pn"].is_null()).then_some(())
+    });
+    worker.wait_for(" of 2 (task % 2 == ");
+    let before = in_json.stdout().len();
+    // Workers of both kinds can be in one group.
+    let third = watch(&["--rebalance", "stand-down", "--json"]);
+    eventually("the third owns its part", || {
+        third.stdout().iter().map(|line| json(line)).any(|line| line["n"] == 3).then_some(())
+    });
+    let partly = eventually("a share that two pairs have in common", || {
+        let told = in_json.stdout();
+        let mut told = told[before..].iter().map(|line| json(line));
+        told.find(|line| line["n"] == 3 && line["pn"] == 2)
+    });
+    assert!(partly["i"].as_u64() < Some(3) && partly["pi"].as_u64() < Some(2), "{partly}");
+    assert!(partly["reason"].is_null(), "{partly}");
+    assert_eq!(partly["token"].as_u64(), partly["stage"].as_u64().map(|stage| stage * 500));
+    eventually("it owns all of the new one", || {
+        let line = in_json.stdout().last().map(|line| json(line))?;
+        (line["n"] == 3 && line["pn"].is_null()).then_some(())
+    });
+
+    let line = worker.wait_for(" of 2 (task % 3 == ");
+    assert!(
+        line.contains("owns ") && line.contains(" of 3 and ") && line.contains(" and task % 2 == "),
+        "{line}"
+    );
+    assert!(line.contains("), stage ") && line.contains(", token "), "{line}");
+    assert!(line.ends_with(" s left to finish what it owns no more"), "{line}");
 }
 
 #[test]

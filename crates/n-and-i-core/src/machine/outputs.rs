@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::{Machine, NEVER};
 use crate::outbox::{Kind, Yielded};
-use crate::output::{Change, Diagnostic, Idle, Output};
+use crate::output::{Change, Diagnostic, Output};
 use crate::registration::AttemptId;
 use crate::time::Instant;
 
@@ -25,20 +25,20 @@ impl Machine {
                 interval: self.outbox.expired_interval,
                 after: Duration::from_nanos(self.outbox.expired_after),
             },
-            Kind::ClockStepped => Diagnostic::ClockStepped { by: self.outbox.skew? },
+            Kind::ClockStepped => Diagnostic::ClockStepped { by: self.outbox.skew()? },
             Kind::RegistrationCompleted => Diagnostic::RegistrationCompleted {
-                interval: self.interval?,
+                interval: self.interval,
                 index: self.index,
                 replicas: Some(self.replicas).filter(|&replicas| replicas != 0),
-                skew: self.outbox.skew,
+                skew: self.outbox.skew(),
             },
-            Kind::Agreement => match (self.outbox.implied, self.outbox.previous) {
+            Kind::Agreement => match (self.implied, self.outbox.previous) {
                 (Some(pair), Some(previous)) if pair == previous => Diagnostic::PairAgreed(pair),
                 (Some(pair), previous) => Diagnostic::PairDisagreed { pair, previous },
                 (None, previous) => Diagnostic::NoPairImplied { previous },
             },
             Kind::LeaseReleased => Diagnostic::LeaseReleased(self.outbox.released?),
-            Kind::LeaseGranted => Diagnostic::LeaseGranted(self.lease()?.pair),
+            Kind::LeaseGranted => Diagnostic::LeaseGranted(self.owned?),
             Kind::RegistrationFailed => Diagnostic::RegistrationFailed {
                 gave_up: self.outbox.gave_up,
                 attempt: self.failures,
@@ -59,20 +59,14 @@ impl Machine {
     }
 
     pub(super) fn change(&mut self) -> Option<Change> {
-        if let Some(lease) = self.lease() {
-            self.outbox.yielded = Yielded::Owned;
-            return Some(Change::Owned(lease));
+        let owned = self.lease().ok_or(self.outbox.reason);
+        let yielded = if owned.is_ok() { Yielded::Owned } else { Yielded::Idle };
+        let before = core::mem::replace(&mut self.outbox.yielded, yielded);
+        if (before, yielded) == (Yielded::Idle, Yielded::Idle) {
+            return None;
         }
-        let lost = match self.outbox.yielded {
-            Yielded::Idle => return None,
-            Yielded::Nothing => None,
-            Yielded::Owned => Some(Instant::from_nanos(self.outbox.drain_until)),
-        };
-        self.outbox.yielded = Yielded::Idle;
-        Some(Change::Idle(Idle {
-            reason: self.outbox.reason,
-            stage: self.interval,
-            drain_until: lost,
-        }))
+        let loses = before == Yielded::Owned && self.outbox.drain_until != 0;
+        let drain_until = loses.then_some(Instant::from_nanos(self.outbox.drain_until));
+        Some(Change { owned, stage: self.replied.then_some(self.interval), drain_until })
     }
 }

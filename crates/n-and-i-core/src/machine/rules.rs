@@ -3,8 +3,9 @@
 use super::{Machine, NEVER};
 use crate::clock::ServerClock;
 use crate::outbox::Kind;
-use crate::output::{Pair, Reason};
+use crate::output::Reason;
 use crate::registration::{AttemptId, Rejected, Reply};
+use crate::share::{Pair, Share};
 use crate::time::{Instant, NANOS_PER_MICRO, ServerTime};
 
 impl Machine {
@@ -35,7 +36,7 @@ impl Machine {
 
     /// Rule 5: expiry is a clock matter.
     pub(super) fn expire_due(&mut self, now: u64) {
-        if self.owned && now >= self.lease_end {
+        if self.owned.is_some() && now >= self.lease_end {
             // Rule 3's cap comes before a slot that moved back because others joined: then no
             // registration was due yet, and nothing is wrong.
             if self.in_flight || self.failures > 0 || self.register_at < self.lease_end {
@@ -52,11 +53,12 @@ impl Machine {
     }
 
     fn report_expiry(&mut self, now: u64) {
-        if let (Some(clock), Some(interval)) = (self.clock, self.interval)
+        if let Some(clock) = self.clock
+            && self.replied
             && !self.lapsed
         {
             self.lapsed = true;
-            self.outbox.expired_interval = interval;
+            self.outbox.expired_interval = self.interval;
             self.outbox.expired_after = now.saturating_sub(clock.sent);
             self.outbox.push(Kind::LeaseExpired);
         }
@@ -65,11 +67,12 @@ impl Machine {
     /// Rule 9: a server clock that stepped costs everything held and two intervals.
     pub(super) fn synchronize(&mut self, received: u64, at: ServerTime) {
         let clock = ServerClock { sent: self.sent, received, at };
-        self.outbox.skew = self.clock.map(|before| clock.skew_since(&before));
+        self.outbox.set_skew(self.clock.map(|before| clock.skew_since(&before)));
         if self.clock.is_none() {
             // A step just before the first reply goes unseen. By then whoever owned anything
             // before it does so no longer, whatever its gap, and has drained.
-            self.own_from = received.saturating_add(self.longest_anywhere());
+            self.own_from =
+                received.saturating_add(self.no_less_than(3 * self.timing.interval_nanos() / 2));
         }
         let tolerance = self.timing.gap_nanos() / 4;
         if self.clock.is_some_and(|before| clock.stepped_since(&before, tolerance)) {
@@ -88,7 +91,7 @@ impl Machine {
     pub(super) fn wait_out_refusal(&mut self, now: u64) {
         if self.refused_by_millis != 0 {
             let theirs = u64::from(self.refused_by_millis) * 1_500_000;
-            self.own_from = self.own_from.max(now.saturating_add(theirs));
+            self.own_from = self.own_from.max(now.saturating_add(self.no_less_than(theirs)));
             self.refused_by_millis = 0;
         }
     }
@@ -96,7 +99,7 @@ impl Machine {
     /// Rules 1 and 8: both numbers come from one closed interval in one incarnation.
     pub(super) fn pair_implied_by(&self, reply: &Reply) -> Option<Pair> {
         let held = self.held?;
-        let follows = self.interval?.checked_add(1) == Some(reply.interval);
+        let follows = self.interval.checked_add(1) == Some(reply.interval);
         if follows && reply.previous_stamp == Some(held) {
             Pair::new(self.index, reply.replicas?)
         } else {
@@ -117,37 +120,51 @@ impl Machine {
         self.expire_at = self.sent.saturating_add(until_slot + gap);
     }
 
-    pub(super) fn own(&mut self, at: ServerTime, lease_end: u64) {
+    /// Owns this share from now on, which may be the one it owns already.
+    pub(super) fn own(&mut self, share: Share, at: ServerTime, lease_end: u64) {
+        match self.owned {
+            // The same, or the same two pairs the other way round.
+            Some(owned) if share.covers(owned) && owned.covers(share) => {}
+            owned => {
+                if let Some(owned) = owned {
+                    self.release(owned, !share.covers(owned));
+                }
+                self.owned = Some(share);
+                self.stage = self.interval;
+                self.outbox.push(Kind::LeaseGranted);
+                self.outbox.push(Kind::Yield);
+            }
+        }
         let to_stage_after_next = self.timing.nanos_to_next(at) + self.timing.interval_nanos();
-        self.drain_until =
-            self.sent.saturating_add(to_stage_after_next.min(self.longest_anywhere()));
+        self.drain_until = self.sent.saturating_add(to_stage_after_next.min(self.longest_drain()));
         self.lease_end = lease_end;
-        if !self.owned {
-            self.owned = true;
-            self.stage = self.interval.unwrap_or(0);
-            self.outbox.push(Kind::LeaseGranted);
+    }
+
+    pub(super) fn lose(&mut self, reason: Reason) {
+        if let Some(owned) = self.owned.take() {
+            self.lease_end = NEVER;
+            self.outbox.reason = reason;
+            self.release(owned, true);
             self.outbox.push(Kind::Yield);
         }
     }
 
-    pub(super) fn lose(&mut self, reason: Reason) {
-        if self.owned {
-            self.owned = false;
-            self.lease_end = NEVER;
-            self.outbox.reason = reason;
-            if !self.outbox.is_pending(Kind::Yield) {
-                self.outbox.drain_until = self.drain_until;
-            }
-            self.outbox.released = self.implied;
-            self.outbox.push(Kind::LeaseReleased);
-            self.outbox.push(Kind::Yield);
+    /// Gives back what is owned. What the consumer was told of last is lost with the first
+    /// change that loses anything, also if it does not hear of that one before the next.
+    fn release(&mut self, owned: Share, loses: bool) {
+        if !self.outbox.is_pending(Kind::Yield) {
+            self.outbox.drain_until = 0;
         }
+        if loses && self.outbox.drain_until == 0 {
+            self.outbox.drain_until = self.drain_until;
+        }
+        self.outbox.released = Some(owned);
+        self.outbox.push(Kind::LeaseReleased);
     }
 
     pub(super) fn forget(&mut self) {
         self.lose(Reason::Expired);
         self.held = None;
-        self.implied = None;
         self.expire_at = NEVER;
         self.outbox.push(Kind::Expire);
     }
@@ -177,14 +194,21 @@ impl Machine {
         }
     }
 
-    /// Rule 3: `(1 + g) · T` in plain local time.
+    /// Rule 3: `(1 + g) · T` in plain local time, and no longer than work may be finished.
     pub(super) fn longest_lease(&self) -> u64 {
-        self.timing.interval_nanos() + self.timing.gap_nanos()
+        let plain = self.timing.interval_nanos() + self.timing.gap_nanos();
+        plain.min(self.longest_drain())
     }
 
-    /// More than the longest lease of a worker with any gap: `1.5 · T`.
-    fn longest_anywhere(&self) -> u64 {
-        self.timing.interval_nanos() + self.timing.interval_nanos() / 2
+    /// Less than `1.5 · T` for whoever waits [`no_less_than`](Self::no_less_than) that.
+    fn longest_drain(&self) -> u64 {
+        let span = 3 * self.timing.interval_nanos() / 2;
+        span - self.timing.drift_nanos(span)
+    }
+
+    /// A span of the server's clock that has passed for sure when this much of the local one has.
+    fn no_less_than(&self, span: u64) -> u64 {
+        span + self.timing.drift_nanos(span)
     }
 
     pub(super) fn give_up_at(&self) -> u64 {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use n_and_i_core::{
-    AttemptId, Change, Diagnostic, Instant, Lease, Machine, Output, Rejected, Reply, ServerTime,
-    Stamp, Timing,
+    AttemptId, Change, Diagnostic, Instant, Lease, Machine, Output, Rebalance, Rejected, Reply,
+    ServerTime, Stamp, Timing,
 };
 
 use crate::inputs::{Answer, Input, Nonsense, PreviousStamp, Step, Wait};
@@ -49,8 +49,8 @@ pub(crate) struct Embedder {
 }
 
 impl Embedder {
-    pub(crate) fn new(timing: Timing, start: Instant, draining: Draining) -> Self {
-        let machine = Machine::new(timing, start);
+    pub(crate) fn new(group: (Timing, Rebalance), start: Instant, draining: Draining) -> Self {
+        let machine = Machine::new(group.0, start).with_rebalance(group.1);
         let mut embedder = Self {
             machine,
             now: start,
@@ -175,7 +175,7 @@ impl Embedder {
 
     /// Whether the consumer, going by the changes it was handed, owns something.
     pub(crate) fn owns(&self) -> bool {
-        matches!(self.changes.last(), Some(Change::Owned(_)))
+        self.changes.last().is_some_and(|change| change.owned.is_ok())
     }
 
     /// When the embedder, going by what it was told, wakes the machine again.
@@ -299,16 +299,22 @@ impl Embedder {
         if self.draining != Draining::Always {
             return;
         }
-        match (last, change) {
-            (Some(Change::Idle(before)), Change::Idle(now)) => {
-                panic!("idle twice: {before:?}, {now:?}")
-            }
-            // Only if the lease ran out unnoticed: nobody woke the machine at its end.
-            (Some(Change::Owned(before)), Change::Owned(now)) => {
+        let before = last.map(|change| change.owned);
+        match (before, change.owned) {
+            (Some(Err(before)), Err(now)) => panic!("idle twice: {before}, {now}"),
+            // Another share, unless the lease ran out unnoticed: nobody woke the machine at its end.
+            (Some(Ok(before)), Ok(now)) => {
                 assert!(before.stage < now.stage, "owned twice: {before:?}, {now:?}");
-                assert!(self.lease.is_some_and(|lease| lease.ends <= self.now));
+                let lapsed = self.lease.is_some_and(|lease| lease.ends <= self.now);
+                assert!(lapsed || before.share != now.share, "owned twice: {before:?}, {now:?}");
+                // What is lost has a window, also if some of it is kept.
+                let kept = now.share.pair();
+                let grown = now.share.is_settled()
+                    && (before.share.pair() == kept || before.share.previous() == Some(kept));
+                assert_eq!(change.drain_until.is_none(), grown && !lapsed, "{before:?}, {now:?}");
             }
-            _ => {}
+            (Some(Ok(_)), Err(_)) => assert!(change.drain_until.is_some(), "{change:?}"),
+            (None | Some(Err(_)), _) => assert_eq!(change.drain_until, None, "{change:?}"),
         }
     }
 

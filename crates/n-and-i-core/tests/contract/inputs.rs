@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use n_and_i_core::{Failure, ServerTime, Timing};
+use n_and_i_core::{Failure, Rebalance, ServerTime, Timing};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -183,7 +183,11 @@ fn any_server_time() -> impl Strategy<Value = ServerTime> {
 }
 
 /// An interval and a gap such as a group may have.
-pub(crate) fn any_timing() -> impl Strategy<Value = Timing> {
+pub(crate) fn any_group() -> impl Strategy<Value = (Timing, Rebalance)> {
+    (any_timing(), prop_oneof![Just(Rebalance::StandDown), Just(Rebalance::KeepServing)])
+}
+
+fn any_timing() -> impl Strategy<Value = Timing> {
     let interval = prop_oneof![Just(1_000_u64), 1_u64..100_000];
     let gap = prop_oneof![Just(Timing::DEFAULT_GAP), 0.01..0.49];
     timing(interval, gap)

@@ -11,14 +11,16 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-use n_and_i_core::{Change, Failure, Instant, Machine, Reason, Reply, ServerTime, Stamp, Timing};
+use n_and_i_core::{
+    Failure, Instant, Machine, Reason, Rebalance, Reply, ServerTime, Stamp, Timing,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
 use embedder::{Draining, Embedder};
 use inputs::{
-    Input, Step, Wait, any_step, any_timing, cycle, even_worse_step, extreme_timing, sequence,
+    Input, Step, Wait, any_group, any_step, cycle, even_worse_step, extreme_timing, sequence,
 };
 
 /// The environment's settings, with a seed that is chosen here so that it can be shown.
@@ -41,8 +43,8 @@ proptest! {
 
     /// The embedder checks the contract after each input.
     #[test]
-    fn the_contract_holds_after_every_input(timing in any_timing(), steps in sequence(any_step())) {
-        let mut embedder = Embedder::new(timing, START, Draining::Always);
+    fn the_contract_holds_after_every_input(group in any_group(), steps in sequence(any_step())) {
+        let mut embedder = Embedder::new(group, START, Draining::Always);
         for step in steps {
             embedder.take(step);
         }
@@ -51,12 +53,12 @@ proptest! {
     /// When outputs are drained decides what is said, never what is done.
     #[test]
     fn draining_late_or_never_changes_nothing(
-        timing in any_timing(),
+        group in any_group(),
         steps in sequence((any_step(), any::<bool>())),
     ) {
-        let mut always = Embedder::new(timing, START, Draining::Always);
-        let mut sometimes = Embedder::new(timing, START, Draining::Sometimes);
-        let mut never = Embedder::new(timing, START, Draining::Never);
+        let mut always = Embedder::new(group, START, Draining::Always);
+        let mut sometimes = Embedder::new(group, START, Draining::Sometimes);
+        let mut never = Embedder::new(group, START, Draining::Never);
         for (step, drain) in steps {
             always.take(step);
             sometimes.take(step);
@@ -83,11 +85,11 @@ proptest! {
     /// except that fewer registrations were tried.
     #[test]
     fn no_deadline_is_missed_by_sleeping_through_it(
-        timing in any_timing(),
+        group in any_group(),
         steps in sequence(cycle()),
         silence in 0_u32..4_000,
     ) {
-        let mut punctual = Embedder::new(timing, START, Draining::Always);
+        let mut punctual = Embedder::new(group, START, Draining::Always);
         for step in steps {
             punctual.take(step);
         }
@@ -114,12 +116,12 @@ proptest! {
     /// as if the deadline had been handled before.
     #[test]
     fn an_answer_does_not_overtake_a_deadline(
-        timing in any_timing(),
+        group in any_group(),
         steps in sequence(cycle()),
         late in 0_u32..1_000,
         answer in cycle(),
     ) {
-        let mut after_the_deadline = Embedder::new(timing, START, Draining::Always);
+        let mut after_the_deadline = Embedder::new(group, START, Draining::Always);
         for step in steps {
             after_the_deadline.take(step);
         }
@@ -141,12 +143,13 @@ proptest! {
     /// With a server's clock that runs as the worker's does: rules 4, 6 and 7 by server time.
     #[test]
     fn by_server_time_no_registration_is_early_and_no_request_outlives_its_attempt(
-        timing in any_timing(),
+        group in any_group(),
         steps in sequence(cycle()),
     ) {
         // A microsecond is the resolution of the server's clock.
         const RESOLUTION: u64 = 1;
-        let mut embedder = Embedder::new(timing, START, Draining::Always);
+        let timing = group.0;
+        let mut embedder = Embedder::new(group, START, Draining::Always);
         let mut earliest = None;
         for step in steps {
             embedder.sleep_until_in_flight();
@@ -189,7 +192,7 @@ proptest! {
         steps in sequence(even_worse_step()),
     ) {
         let start = Instant::from_nanos(start);
-        let mut embedder = Embedder::new(timing, start, Draining::Unchecked);
+        let mut embedder = Embedder::new((timing, Rebalance::KeepServing), start, Draining::Unchecked);
         for step in steps {
             embedder.take(step);
         }
@@ -222,23 +225,21 @@ fn a_reply_cannot_be_older_than_its_request() {
 fn random_inputs_lead_everywhere() {
     let mut runner = TestRunner::deterministic();
     let mut seen = [0; 6];
-    for _ in 0..256 {
-        let inputs = (any_timing(), sequence(any_step()));
-        let (timing, steps) = inputs.new_tree(&mut runner).expect("no filters").current();
-        let mut embedder = Embedder::new(timing, START, Draining::Always);
+    for _ in 0..1024 {
+        let inputs = (any_group(), sequence(any_step()));
+        let (group, steps) = inputs.new_tree(&mut runner).expect("no filters").current();
+        let mut embedder = Embedder::new(group, START, Draining::Always);
         for step in steps {
             embedder.take(step);
         }
         for change in embedder.changes {
-            seen[match change {
-                Change::Owned(_) => 0,
-                Change::Idle(idle) => match idle.reason {
-                    Reason::Starting => 1,
-                    Reason::Rebalancing => 2,
-                    Reason::Expired => 3,
-                    Reason::ClockStepped => 4,
-                    _ => 5,
-                },
+            seen[match change.owned {
+                Ok(_) => 0,
+                Err(Reason::Starting) => 1,
+                Err(Reason::Rebalancing) => 2,
+                Err(Reason::Expired) => 3,
+                Err(Reason::ClockStepped) => 4,
+                Err(_) => 5,
             }] += 1;
         }
     }

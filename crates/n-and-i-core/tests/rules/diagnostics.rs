@@ -4,7 +4,7 @@ use n_and_i_core::{
         self, ClockStepped, LeaseExpired, LeaseGranted, LeaseReleased, NoPairImplied, PairAgreed,
         PairDisagreed, RegistrationCompleted, RegistrationFailed, RegistrationScheduled,
     },
-    Failure, Idle, Output, Pair, Reason,
+    Failure, Output, Pair, Reason,
 };
 
 use crate::support::{Worker, at, change, counted, millis, pair, server};
@@ -97,7 +97,12 @@ fn replies() {
         "granted",
         aspirant(),
         |worker| worker.register(counted(1, 3)),
-        [completed(102, 3, 0), PairAgreed(ours()), LeaseGranted(ours()), scheduled(1_000, 1_200)],
+        [
+            completed(102, 3, 0),
+            PairAgreed(ours()),
+            LeaseGranted(ours().into()),
+            scheduled(1_000, 1_200),
+        ],
     );
     check(
         "renewed",
@@ -112,7 +117,7 @@ fn replies() {
         [
             completed(103, 2, 0),
             PairDisagreed { pair: pair(1, 2), previous: Some(ours()) },
-            LeaseReleased(ours()),
+            LeaseReleased(ours().into()),
             scheduled(1_150, 1_350),
         ],
     );
@@ -123,7 +128,7 @@ fn replies() {
         [
             completed(103, None, 0),
             NoPairImplied { previous: Some(ours()) },
-            LeaseReleased(ours()),
+            LeaseReleased(ours().into()),
             scheduled(1_000, 1_200),
         ],
     );
@@ -141,13 +146,13 @@ fn expiries() {
         "lease",
         Worker::settled(),
         |worker| worker.sleep_until(3_700),
-        [expired(102, 1_200), LeaseReleased(ours())],
+        [expired(102, 1_200), LeaseReleased(ours().into())],
     );
     check(
         "lease, while the process was stopped",
         Worker::settled(),
         |worker| worker.wake(at(5_000)),
-        [expired(102, 2_500), LeaseReleased(ours())],
+        [expired(102, 2_500), LeaseReleased(ours().into())],
     );
     check(
         "what could have become a lease",
@@ -163,7 +168,7 @@ fn expiries() {
             worker.take();
             worker.sleep_until(3_749);
         },
-        [LeaseReleased(ours())],
+        [LeaseReleased(ours().into())],
     );
     check(
         "capped lease while registering, and later what was held: one report",
@@ -174,7 +179,7 @@ fn expiries() {
             worker.take();
             worker.sleep_until(3_740);
         },
-        [expired(102, 1_200), LeaseReleased(ours())],
+        [expired(102, 1_200), LeaseReleased(ours().into())],
     );
     check(
         "counted from the last answer, be it a refusal",
@@ -184,7 +189,7 @@ fn expiries() {
             worker.take();
             worker.sleep_until(3_700);
         },
-        [expired(102, 200), LeaseReleased(ours())],
+        [expired(102, 200), LeaseReleased(ours().into())],
     );
     check(
         "again, after another registration",
@@ -236,7 +241,7 @@ fn failures() {
         },
         [
             expired(102, 1_200),
-            LeaseReleased(ours()),
+            LeaseReleased(ours().into()),
             failed(2, 250),
             scheduled_with_nothing_held(250),
         ],
@@ -269,7 +274,7 @@ fn steps_of_the_server_clock() {
             ClockStepped { by: 4_950_000 },
             completed(108, 3, 4_950_000),
             NoPairImplied { previous: None },
-            LeaseReleased(ours()),
+            LeaseReleased(ours().into()),
             scheduled(1_000, 1_150),
         ],
     );
@@ -284,7 +289,7 @@ fn steps_of_the_server_clock() {
             ClockStepped { by: -3_000_000 },
             completed(100, 3, -3_000_000),
             NoPairImplied { previous: None },
-            LeaseReleased(ours()),
+            LeaseReleased(ours().into()),
             scheduled(1_000, 1_200),
         ],
     );
@@ -294,7 +299,7 @@ fn steps_of_the_server_clock() {
         |worker| worker.fail(10, Failure::TooLate { at: server(9_000) }),
         [
             ClockStepped { by: 5_490_000 },
-            LeaseReleased(ours()),
+            LeaseReleased(ours().into()),
             failed(1, 125),
             scheduled_with_nothing_held(125),
         ],
@@ -304,19 +309,19 @@ fn steps_of_the_server_clock() {
 #[test]
 fn stopping() {
     let stop = |worker: &mut Worker| worker.stop(at(2_600));
-    check("with a lease", Worker::settled(), stop, [LeaseReleased(ours())]);
+    check("with a lease", Worker::settled(), stop, [LeaseReleased(ours().into())]);
     check("without a lease", aspirant(), stop, []);
 }
 
 #[test]
 fn every_idle_change_has_a_reason() {
-    let drain_until = Some(at(4_000));
-    let lost = |reason, stage| Idle { reason, stage: Some(stage), drain_until };
-    let cases: [(&str, &MakeWorker, Idle); 5] = [
+    let drain_until = Some(at(3_925));
+    let lost = |reason, stage| Change { owned: Err(reason), stage: Some(stage), drain_until };
+    let cases: [(&str, &MakeWorker, Change); 5] = [
         (
             "starting",
             &|| Worker::start(400),
-            Idle { reason: Reason::Starting, stage: None, drain_until: None },
+            Change { owned: Err(Reason::Starting), stage: None, drain_until: None },
         ),
         (
             "rebalancing",
@@ -357,10 +362,10 @@ fn every_idle_change_has_a_reason() {
         ),
     ];
     for (word, worker, idle) in cases {
-        assert_eq!(idle.reason.as_str(), word);
-        assert_eq!(idle.reason.to_string(), word);
+        assert_eq!(idle.owned.unwrap_err().as_str(), word);
+        assert_eq!(idle.owned.unwrap_err().to_string(), word);
         let changes: Vec<_> = worker().take().into_iter().filter_map(change).collect();
-        assert_eq!(changes, [Change::Idle(idle)], "{word}");
+        assert_eq!(changes, [idle], "{word}");
     }
 }
 

@@ -17,5 +17,6 @@ mod rule_09_clock_step;
 mod rule_10_group_interval;
 
 mod diagnostics;
+mod rebalancing;
 mod stop;
 mod undrained;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use n_and_i_core::{Change, Failure, Idle, Output, Reason};
+use n_and_i_core::{Change, Failure, Output, Reason};
 
 use crate::support::{
     GAP, INTERVAL, Worker, at, change, changes_in_words, counted, implied, just_before, millis,
@@ -54,10 +54,11 @@ fn whatever_keeps_a_lease_from_being_renewed_ends_it_at_the_same_time() {
         assert_eq!(worker.take().into_iter().find_map(change), None, "{name}: owned to the end");
 
         worker.sleep_until(3_700);
-        let idle = Idle { reason: Reason::Expired, stage: Some(102), drain_until: Some(at(4_000)) };
+        let idle =
+            Change { owned: Err(Reason::Expired), stage: Some(102), drain_until: Some(at(3_925)) };
         let outputs = worker.take();
         assert_eq!(outputs[0], Output::Expire, "{name}");
-        assert_eq!(outputs.into_iter().find_map(change), Some(Change::Idle(idle)), "{name}");
+        assert_eq!(outputs.into_iter().find_map(change), Some(idle), "{name}");
         assert_eq!(worker.machine.lease(), None, "{name}");
     }
 }
@@ -85,12 +86,13 @@ fn a_reply_handled_at_the_deadline_is_too_late() {
 fn a_worker_that_expired_stands_as_after_a_restart() {
     let mut expired = Worker::settled();
     expired.fail(10, Failure::NotExecuted);
-    expired.fail(65, Failure::NotExecuted);
+    expired.fail(40, Failure::NotExecuted);
+    expired.sleep_until(3_700);
     assert_eq!(expired.take_changes_in_words(), ["idle: expired"]);
     let next_request = expired.await_request().sent;
-    assert_eq!(next_request, at(3_950));
+    assert_eq!(next_request, at(3_925));
 
-    let mut restarted = Worker::start(3_950);
+    let mut restarted = Worker::start(3_925);
     assert_eq!(restarted.take_changes_in_words(), ["idle: starting"]);
 
     for worker in [&mut expired, &mut restarted] {

@@ -12,12 +12,12 @@ fn who_was_refused_owns_nothing_for_one_and_a_half_of_the_other_interval() {
     // Refused at 401, retried and counted at 526; without the wait, the reply at 2,500 grants.
     let cases: [(&str, &[u64], u64); 7] = [
         ("shorter than ours", &[500], 2_500),
-        ("over exactly when two agree", &[1_316], 2_500),
-        ("over just after that", &[1_317], 3_500),
+        ("over exactly when two agree", &[1_253], 2_500),
+        ("over just after that", &[1_254], 3_500),
         ("longer than ours", &[4_000], 7_500),
         // Refused again at 527 and 778, counted at 1,278.
-        ("the longest counts, first", &[4_000, 2_000, 500], 7_500),
-        ("the longest counts, last", &[500, 2_000, 4_000], 7_500),
+        ("the longest counts, first", &[4_000, 2_000, 500], 8_500),
+        ("the longest counts, last", &[500, 2_000, 4_000], 8_500),
         ("no interval at all", &[0], 2_500),
     ];
     for (name, groups, owned_from) in cases {
@@ -38,7 +38,7 @@ fn who_was_refused_owns_nothing_for_one_and_a_half_of_the_other_interval() {
 #[test]
 fn a_refusal_is_waited_out_once() {
     let mut worker = Worker::start(400);
-    worker.fail(1, mismatch(1_317));
+    worker.fail(1, mismatch(1_254));
     worker.register_all([counted(1, None), counted(1, 3), counted(1, 3), counted(1, 3)]);
     assert_eq!(worker.lease_in_words(), "1 of 3 since 103 until 4700");
     worker.register(counted(1, 3));

@@ -1,4 +1,4 @@
-use n_and_i_core::{Change, Failure, Idle, Instant, Output, Reason};
+use n_and_i_core::{Change, Failure, Instant, Output, Reason};
 
 use crate::support::{Worker, at, changes_in_words, counted};
 
@@ -36,8 +36,9 @@ fn only_an_owner_is_told_when_it_stops() {
 fn the_last_change_says_until_when_work_may_be_finished() {
     let mut worker = Worker::settled();
     worker.stop(at(2_600));
-    let idle = Idle { reason: Reason::Stopped, stage: Some(102), drain_until: Some(at(4_000)) };
-    assert_eq!(worker.take().last(), Some(&Output::Yield(Change::Idle(idle))));
+    let idle =
+        Change { owned: Err(Reason::Stopped), stage: Some(102), drain_until: Some(at(3_925)) };
+    assert_eq!(worker.take().last(), Some(&Output::Yield(idle)));
 }
 
 #[test]

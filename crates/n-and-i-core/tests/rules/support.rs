@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use n_and_i_core::{
-    AttemptId, Change, Diagnostic, Failure, Instant, Lease, Machine, Output, Pair, Rejected, Reply,
-    ServerTime, Stamp, Timing,
+    AttemptId, Change, Diagnostic, Failure, Instant, Lease, Machine, Output, Pair, Rebalance,
+    Rejected, Reply, ServerTime, Stamp, Timing,
 };
 
 /// `T`, in milliseconds.
@@ -162,7 +162,12 @@ pub(crate) struct Worker {
 impl Worker {
     /// A worker that starts at this local time; its first request is on the way.
     pub(crate) fn start(start: u64) -> Self {
-        let machine = Machine::new(timing(), at(start));
+        Self::start_with(start, Rebalance::StandDown)
+    }
+
+    /// The same, in this mode.
+    pub(crate) fn start_with(start: u64, rebalance: Rebalance) -> Self {
+        let machine = Machine::new(timing(), at(start)).with_rebalance(rebalance);
         let attempt = machine.in_flight().expect("a worker registers at once");
         let request = Request { attempt, not_after: None, sent: at(start) };
         let mut worker =
@@ -287,8 +292,8 @@ impl Worker {
 
     /// The lease as the machine has it now, such as `1 of 3 since 102 until 3700`.
     pub(crate) fn lease_in_words(&self) -> String {
-        self.machine.lease().map_or("none".to_owned(), |Lease { pair, stage, ends }| {
-            format!("{pair} since {stage} until {}", in_millis(ends))
+        self.machine.lease().map_or("none".to_owned(), |Lease { share, stage, ends, .. }| {
+            format!("{share} since {stage} until {}", in_millis(ends))
         })
     }
 
@@ -364,8 +369,8 @@ pub(crate) fn in_millis(instant: Instant) -> u64 {
 }
 
 fn in_words(change: Change) -> String {
-    match change {
-        Change::Owned(lease) => format!("{} since {}", lease.pair, lease.stage),
-        Change::Idle(idle) => format!("idle: {}", idle.reason),
+    match change.owned {
+        Ok(lease) => format!("{} since {}", lease.share, lease.stage),
+        Err(reason) => format!("idle: {reason}"),
     }
 }

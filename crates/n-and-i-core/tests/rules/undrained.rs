@@ -62,8 +62,8 @@ fn the_drain_window_is_that_of_the_pair_which_the_consumer_has() {
     assert_eq!(worker.lease_in_words(), "1 of 4 since 104 until 5625");
     worker.stop(at(4_500));
     let changes: Vec<_> = worker.take().into_iter().filter_map(change).collect();
-    let [n_and_i_core::Change::Idle(idle)] = changes[..] else { panic!("{changes:?}") };
-    assert_eq!(idle.drain_until, Some(at(4_000)));
+    let [idle] = changes[..] else { panic!("{changes:?}") };
+    assert_eq!(idle.drain_until, Some(at(3_925)));
 }
 
 #[test]

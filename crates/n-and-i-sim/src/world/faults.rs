@@ -2,11 +2,11 @@
 
 use n_and_i_core::{Failure, Timing};
 
-use super::worker::Worker;
+use super::worker::{Leaving, Worker};
 use super::{Event, World};
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
-use crate::process::Program;
+use crate::process::{Process, Program};
 
 /// Faults that strike when somebody registers.
 #[derive(Default, Debug)]
@@ -40,7 +40,7 @@ impl<P: Program> World<P> {
             }
             Fault::Leave => {
                 if let Some(number) = self.some_worker() {
-                    self.leave(number, self.workers[number].life);
+                    self.leave(number, self.workers[number].life, Leaving::ToBeReplaced);
                 }
             }
             Fault::Join => {
@@ -125,7 +125,7 @@ impl<P: Program> World<P> {
         if !forward {
             // An answer from before the step arrives within an interval, or too late.
             let soon = self.now + 2 * self.interval();
-            self.claims.ignore_stages_until(soon);
+            self.claims.ignore_tokens_until(soon);
         }
     }
 
@@ -138,7 +138,11 @@ impl<P: Program> World<P> {
                 self.server.store().clear();
             }
         }
-        let owns = |world: &Self| world.claims.live(world.now).any(|claim| claim.worker == number);
+        // What is owned is not always known. It is more likely that somebody owns something.
+        let owns = |world: &Self| {
+            !P::Process::IS_OBSERVED
+                || world.claims.live(world.now).any(|claim| claim.worker == number)
+        };
         if self.ambush.leap_and_join && failure.is_none() && owns(self) {
             self.ambush.leap_and_join = false;
             let leap = self.span(0.1, 2.5) / 1_000;
@@ -177,7 +181,9 @@ impl<P: Program> World<P> {
     }
 
     pub(super) fn replace(&mut self, number: usize) {
-        if !self.workers[number].visits {
+        let worker = &mut self.workers[number];
+        if !worker.visits && !worker.leaves_for_good() {
+            worker.is_awaited = true;
             let time = self.now + self.span(0.0, 3.0);
             self.at(time, Event::Start { worker: number });
         }

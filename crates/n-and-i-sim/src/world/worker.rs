@@ -1,7 +1,8 @@
 //! Workers: a process, its clock and its line to the server.
 
 use n_and_i_core::{
-    AttemptId, Change, Failure, Instant, Output, Reason, Reply, ServerTime, Timing,
+    AttemptId, Change, Failure, Instant, Lease, Output, Reason, Rebalance, Reply, ServerTime,
+    Timing,
 };
 
 use super::{Event, Line, World};
@@ -9,6 +10,7 @@ use crate::claims::{Claim, Violation};
 use crate::clock::WorkerClock;
 use crate::faults::Fault;
 use crate::nanos::{from_f64, to_f64};
+use crate::plan::Rebalancing;
 use crate::process::{Process, Program};
 
 const MILLION: f64 = 1_000_000.0;
@@ -25,16 +27,29 @@ pub(crate) struct Worker<P> {
     pub(super) life: u32,
     /// Whether it only visits: it leaves by itself and is not replaced.
     pub(super) visits: bool,
-    /// Whether it was asked to stop.
-    leaves: bool,
-    started: u64,
+    /// Whether somebody will start here.
+    pub(super) is_awaited: bool,
+    /// Whether it was asked to stop, and what comes after it.
+    leaving: Option<Leaving>,
+    pub(super) started: u64,
     /// Since when it owns nothing, and why.
     idle: Option<(u64, Reason)>,
     owned_before: bool,
+    /// By its clock: until when it may go on with what it owns if it should lose that.
+    drain_until: Instant,
     pub(super) stalled_until: u64,
     pub(super) unheard_until: u64,
     /// What arrived while the process stood still.
     inbox: Vec<(AttemptId, Result<Reply, Failure>)>,
+}
+
+/// What becomes of the place of a worker that was asked to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leaving {
+    /// A new worker takes it some time later.
+    ToBeReplaced,
+    /// It is left free.
+    ForGood,
 }
 
 impl<P> Worker<P> {
@@ -45,10 +60,12 @@ impl<P> Worker<P> {
             timing,
             life: 0,
             visits,
-            leaves: false,
+            is_awaited: false,
+            leaving: None,
             started: 0,
             idle: None,
             owned_before: false,
+            drain_until: Instant::ORIGIN,
             stalled_until: 0,
             unheard_until: 0,
             inbox: Vec::new(),
@@ -58,6 +75,29 @@ impl<P> Worker<P> {
     pub(super) fn is_alive(&self) -> bool {
         self.process.is_some()
     }
+
+    /// Whether nobody is here, nor will be.
+    pub(super) fn is_free(&self) -> bool {
+        !(self.is_alive() || self.is_awaited || self.visits)
+    }
+
+    pub(super) fn leaves_for_good(&self) -> bool {
+        self.leaving == Some(Leaving::ForGood)
+    }
+
+    /// Whether it can be asked to stop, and was not yet.
+    pub(super) fn can_leave(&self, now: u64) -> bool {
+        self.is_alive() && !self.visits && self.leaving.is_none() && self.stalled_until <= now
+    }
+}
+
+impl<P: Process> Worker<P> {
+    fn hear(&mut self, now: u64, attempt: AttemptId, result: Result<Reply, Failure>) {
+        let now = self.clock.at(now);
+        if let Some(process) = &mut self.process {
+            process.answer(now, attempt, result);
+        }
+    }
 }
 
 impl<P: Program> World<P> {
@@ -66,6 +106,7 @@ impl<P: Program> World<P> {
             let timing = self.timing_of_a_worker();
             self.workers.push(Worker::new(timing, false));
         }
+        self.workers[number].is_awaited = false;
         if self.workers[number].is_alive() {
             return;
         }
@@ -73,20 +114,29 @@ impl<P: Program> World<P> {
         let fast = from_f64(self.random.unit() * 2.0 * fastest).cast_signed()
             - from_f64(fastest).cast_signed();
         let origin = self.random.between(0, 1 << 50);
+        let rebalance = match self.scenario.rebalancing {
+            Rebalancing::All(rebalance) => rebalance,
+            Rebalancing::Mixed if self.random.chance(0.5) => Rebalance::KeepServing,
+            Rebalancing::Mixed => Rebalance::StandDown,
+        };
         let now = self.now;
         let worker = &mut self.workers[number];
         worker.clock = WorkerClock::new(now, origin, fast);
         worker.life += 1;
         worker.started = now;
-        worker.leaves = false;
+        worker.leaving = None;
         worker.idle = None;
         worker.owned_before = false;
+        worker.drain_until = Instant::ORIGIN;
         worker.stalled_until = 0;
         worker.unheard_until = 0;
         worker.inbox.clear();
         let (timing, clock) = (worker.timing, worker.clock);
-        worker.process = Some(self.program.start(number, timing, clock, now));
-        self.note(|| format!("worker {number} starts"));
+        worker.process = Some(self.program.start(number, timing, rebalance, clock, now));
+        self.note(|| match rebalance {
+            Rebalance::StandDown => format!("worker {number} starts"),
+            Rebalance::KeepServing => format!("worker {number} starts, to keep serving"),
+        });
         self.drain(number);
     }
 
@@ -101,16 +151,16 @@ impl<P: Program> World<P> {
     }
 
     pub(super) fn wake(&mut self, number: usize) {
-        let resumed = self.workers[number].stalled_until;
-        if resumed > self.now {
-            self.agenda.wake_at(number, resumed);
+        let worker = &mut self.workers[number];
+        if worker.stalled_until > self.now {
+            self.agenda.wake_at(number, worker.stalled_until);
             return;
         }
         // Like the driver: what has arrived first, judged by the time it now is.
-        let inbox = std::mem::take(&mut self.workers[number].inbox);
+        let inbox = std::mem::take(&mut worker.inbox);
         let heard = !inbox.is_empty();
         for (attempt, result) in inbox {
-            self.hear(number, attempt, result);
+            worker.hear(self.now, attempt, result);
         }
         self.tick(number, heard);
     }
@@ -126,16 +176,8 @@ impl<P: Program> World<P> {
             self.agenda.wake_by(number, worker.stalled_until);
             return;
         }
-        self.hear(number, line.attempt, result);
+        worker.hear(self.now, line.attempt, result);
         self.tick(number, true);
-    }
-
-    fn hear(&mut self, number: usize, attempt: AttemptId, result: Result<Reply, Failure>) {
-        let worker = &mut self.workers[number];
-        let now = worker.clock.at(self.now);
-        if let Some(process) = &mut worker.process {
-            process.answer(now, attempt, result);
-        }
     }
 
     /// Handles what is due, and does what the process says if it `heard` or did anything.
@@ -175,7 +217,7 @@ impl<P: Program> World<P> {
                 self.note(|| format!("worker {number}: {text}"));
             }
         }
-        let worker = &self.workers[number];
+        let worker = &mut self.workers[number];
         let Some(process) = &worker.process else { return };
         if process.has_panicked() {
             self.violate(Violation::Panicked { worker: number });
@@ -187,10 +229,12 @@ impl<P: Program> World<P> {
         }
         let clock = worker.clock;
         let (lease, deadline) = (process.lease(), process.deadline());
-        if let Some(lease) = lease
-            && let Some(violation) = self.claims.extend(number, self.now, clock.when(lease.ends))
-        {
-            self.violate(violation);
+        if let Some(lease) = lease {
+            worker.drain_until = lease.drain_until;
+            let violation = self.claims.extend(number, self.now, clock.when(lease.ends));
+            if let Some(violation) = violation {
+                self.violate(violation);
+            }
         }
         match deadline {
             Some(deadline) if deadline <= clock.at(self.now) => {
@@ -217,35 +261,40 @@ impl<P: Program> World<P> {
     }
 
     fn changed(&mut self, number: usize, change: Change) {
-        let clock = self.workers[number].clock;
-        match change {
-            Change::Owned(lease) => {
-                let claim = Claim {
-                    worker: number,
-                    pair: lease.pair,
-                    stage: lease.stage,
-                    interval: self.workers[number].timing.interval(),
-                    from: self.now,
-                    until: clock.when(lease.ends),
-                    drain_until: 0,
-                };
-                self.note(|| format!("owns: {claim}"));
-                self.end_idle(number);
-                let worker = &mut self.workers[number];
-                if !std::mem::replace(&mut worker.owned_before, true) {
-                    self.account.first_lease(self.now - worker.started);
-                }
-                if let Some(violation) = self.claims.grant(claim) {
-                    self.violate(violation);
-                }
+        let worker = &self.workers[number];
+        let clock = worker.clock;
+        // What the lease said before holds as well, should the change say less.
+        let drain_until =
+            change.drain_until.map_or(0, |until| clock.when(until.max(worker.drain_until)));
+        self.end_claim(number, drain_until);
+        self.end_idle(number);
+        match change.owned {
+            Ok(lease) => self.granted(number, lease),
+            Err(reason) => {
+                self.note(|| format!("worker {number} is idle: {reason}"));
+                self.workers[number].idle = Some((self.now, reason));
             }
-            Change::Idle(idle) => {
-                self.note(|| format!("worker {number} is idle: {}", idle.reason));
-                let drain_until =
-                    idle.drain_until.map_or(0, |deadline: Instant| clock.when(deadline));
-                self.end_claim(number, drain_until);
-                self.workers[number].idle = Some((self.now, idle.reason));
-            }
+        }
+    }
+
+    fn granted(&mut self, number: usize, lease: Lease) {
+        let worker = &mut self.workers[number];
+        let claim = Claim {
+            worker: number,
+            life: worker.life,
+            share: lease.share,
+            stage: lease.stage,
+            interval: worker.timing.interval(),
+            from: self.now,
+            until: worker.clock.when(lease.ends),
+            drain_until: 0,
+        };
+        if !std::mem::replace(&mut worker.owned_before, true) {
+            self.account.first_lease(self.now - worker.started);
+        }
+        self.note(|| format!("owns: {claim}"));
+        if let Some(violation) = self.claims.grant(claim) {
+            self.violate(violation);
         }
     }
 
@@ -256,18 +305,21 @@ impl<P: Program> World<P> {
     }
 
     /// Is asked to stop. If it has not come to its end after the grace, it vanishes.
-    pub(super) fn leave(&mut self, number: usize, life: u32) {
+    pub(super) fn leave(&mut self, number: usize, life: u32, leaving: Leaving) {
         let worker = &mut self.workers[number];
-        if worker.life != life || worker.stalled_until > self.now {
+        if worker.life != life {
             return;
         }
-        if worker.leaves {
+        if worker.leaving.is_some() {
             self.crash(number);
+            return;
+        }
+        if worker.stalled_until > self.now {
             return;
         }
         let now = worker.clock.at(self.now);
         if let Some(process) = &mut worker.process {
-            worker.leaves = true;
+            worker.leaving = Some(leaving);
             process.stop(now);
             self.drain(number);
             let end = self.now + GRACE * self.interval();
@@ -285,7 +337,7 @@ impl<P: Program> World<P> {
 
     fn bury(&mut self, number: usize) {
         self.settle_account(number);
-        if self.workers[number].leaves {
+        if self.workers[number].leaving.is_some() {
             self.replace(number);
         }
         self.workers[number].process = None;

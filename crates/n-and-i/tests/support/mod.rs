@@ -1,9 +1,10 @@
 //! A worker on a clock and timers of the tests' own, polled by hand, and a registry that misbehaves
 //! as planned.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
 mod time;
+mod worker;
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -18,7 +19,8 @@ use n_and_i::{
     Registry, Request, ServerTime, Stamp, discover,
 };
 
-use time::Time;
+pub(crate) use time::Time;
+pub(crate) use worker::{Work, Worker, until_told};
 
 pub(crate) const INTERVAL: Duration = Duration::from_secs(10);
 
@@ -34,6 +36,8 @@ pub(crate) enum Fault {
     RefuseLate(Duration),
     /// Counted, but the answer names another interval.
     WrongInterval,
+    /// Counted, and then what [`time::on_stall`] says, once the clock was read.
+    Stall,
     /// A script had to be loaded.
     LoadScript,
     Panic,
@@ -107,6 +111,11 @@ impl Registry for Planned {
                 registered.reply.interval += 1;
                 Ok(registered)
             }
+            Some(Fault::Stall) => {
+                let registered = self.inner.register(request).await;
+                time::stall_at_next_reading();
+                registered
+            }
             Some(Fault::LoadScript) => {
                 Ok(self.inner.register(request).await?.with_script_loaded("d32d"))
             }
@@ -131,9 +140,13 @@ pub(crate) fn config() -> Config {
 
 /// A worker that was not polled yet, alone with its registry.
 pub(crate) fn start() -> (Time, Planned, Driver, Peers) {
+    start_with(config())
+}
+
+pub(crate) fn start_with(config: Config) -> (Time, Planned, Driver, Peers) {
     let time = Time::default();
     let registry = Planned::new(&time);
-    let (peers, driver) = discover(registry.clone(), time.clone(), config());
+    let (peers, driver) = discover(registry.clone(), time.clone(), config);
     let driver = Driver { time: time.clone(), future: Box::pin(driver) };
     (time, registry, driver, peers)
 }

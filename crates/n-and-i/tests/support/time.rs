@@ -1,11 +1,26 @@
 //! A runtime whose time passes only when a test says so.
 
+use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use n_and_i::{Clock, Instant, Runtime, ServerTime};
+
+thread_local! {
+    static STALLS: Cell<bool> = const { Cell::new(false) };
+    static STALL: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// What happens when the clock was next read after [`stall_at_next_reading`], before the reading is used.
+pub(crate) fn on_stall(stall: impl FnOnce() + 'static) {
+    STALL.set(Some(Box::new(stall)));
+}
+
+pub(crate) fn stall_at_next_reading() {
+    STALLS.set(true);
+}
 
 /// Clones share their time.
 #[derive(Clone, Default)]
@@ -86,7 +101,15 @@ impl Time {
 impl Runtime for Time {
     fn clock(&self) -> Arc<dyn Clock> {
         let time = self.clone();
-        Arc::new(move || time.reading())
+        Arc::new(move || {
+            let now = time.reading();
+            if STALLS.replace(false)
+                && let Some(stall) = STALL.take()
+            {
+                stall();
+            }
+            now
+        })
     }
 
     async fn sleep(&self, duration: Duration) {

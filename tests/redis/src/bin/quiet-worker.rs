@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::new(name, Duration::from_millis(200))?;
     let mut peers = n_and_i_tokio::discover(registry, config)?;
     while let Some(change) = peers.next().await {
-        if change.pair().is_some() {
+        if change.lease().is_some() {
             peers.stop();
         }
     }

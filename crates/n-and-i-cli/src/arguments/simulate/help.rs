@@ -11,18 +11,25 @@ const FAULTS: &str = "\
 Faults, with their usual rates, at which a group of ten has some time to recover:";
 
 const FIELDS: &str = r#"With --json the object has:
-  seed, workers, interval_ms, gap, delay_ms, fault_rates, clock_rate, mixed_gaps, foreign
-                     what was simulated
+  seed, workers, interval_ms, gap, delay_ms, fault_rates, clock_rate, mixed_gaps, foreign,
+  rebalance, mapping, scenario, every
+                     what was simulated; every is null if nothing was planned
   intervals          how many intervals; less than asked for if a violation ended the run
   peaces             how many times of peace came to their end; 0 with foreign workers
   unsettled          at the end of how many of them the group did not own everything
   worker_intervals   how many intervals, summed over the workers that were there
   faults             how often each kind of fault happened, by name
   conflicts          1 if two workers owned one task, if it was handed out within the drain
-                     window of who had it before, or with a stage that did not rise; otherwise 0
-  served_mean        share of the tasks that had an owner, 0 to 1, mean from the 6th interval on
+                     window of who had it before, or with a token that did not rise; otherwise 0
+  served_mean        share of the tasks that had an owner, 0 to 1, mean from the 6th interval on,
+                     where changes are planned from the 15th
   served_min         the same for the interval in which it was least; both null if a violation
                      came before
+  changes            how many planned changes of membership there were
+  lost_per_join, lost_per_leave, lost_per_restart
+                     what such a change cost, on average: the share of the tasks without an owner,
+                     summed up to the next change, in intervals; 1 is what the whole group does in
+                     one; null if there was none
   first_ownership    how long workers waited for their first ownership, in intervals, on
                      average; null if none ever owned anything
   idle               worker-intervals spent owning nothing, by reason: "starting",
@@ -38,7 +45,8 @@ const FIELDS: &str = r#"With --json the object has:
 Examples:
   n-and-i simulate --workers 20 --interval 2s --faults crash=0.1,slow-message --seed 7
   n-and-i simulate --faults all,flush=0 --clock-rate 0.01 --mixed-gaps
-  n-and-i simulate --faults none --delay 60ms --sweep interval=1s..30s"#;
+  n-and-i simulate --faults none --delay 60ms --sweep interval=1s..30s
+  n-and-i simulate --scenario rolling-restart --rebalance keep-serving --mapping jump"#;
 
 pub(super) fn text() -> String {
     let mut lines = vec![FAULTS.to_owned()];

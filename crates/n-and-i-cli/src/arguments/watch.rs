@@ -1,0 +1,67 @@
+//! The arguments of `watch`.
+
+use std::time::Duration;
+
+use clap::Args;
+use n_and_i::Rebalance;
+
+use crate::arguments::{SharedArguments, Watch, config_error, duration, rebalance, usage_error};
+use crate::connection;
+
+/// Be one worker of a group and print a line whenever what it owns changes
+///
+/// Runs until SIGINT or SIGTERM. A Redis that cannot be reached is reported on standard error
+/// and tried again for ever; the worker owns nothing meanwhile.
+#[derive(Debug, Args)]
+#[command(after_long_help = JSON)]
+pub(super) struct WatchArguments {
+    /// The group's name
+    #[arg(long)]
+    name: String,
+    /// Length of an interval, the same for all workers of the group
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    interval: Duration,
+    /// What to do while the group's membership changes
+    ///
+    /// stand-down: own nothing until two intervals agree on i and n. keep-serving: go on with
+    /// the tasks that belong to both pairs, that of the newer interval and the one before.
+    /// Workers of both kinds can be in one group.
+    #[arg(long, value_name = "MODE", default_value = Rebalance::StandDown.as_str(), value_parser = rebalance())]
+    rebalance: Rebalance,
+    /// The Redis to register in
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "REDIS_URL",
+        hide_env_values = true,
+        default_value = "redis://127.0.0.1:6379"
+    )]
+    redis: String,
+    #[command(flatten)]
+    shared: SharedArguments,
+}
+
+const JSON: &str = r#"With --json every line is an object:
+  t_ms    milliseconds since the start
+  i, n    what the worker owns from now on: the tasks with task % n == i; null if nothing
+  pi, pn  the pair that was in force before, while it keeps serving: only tasks that belong
+          to both pairs are owned, those with task % pn == pi too; null once it has settled
+  reason  why it owns nothing: "starting", "rebalancing", "expired", "clock-stepped" or
+          "stopped"; null if it owns something
+  stage   the interval it last registered in; null if none
+  token   the fencing token for what it owns: of two owners of one task, the later has the
+          greater; null if it owns nothing
+
+Example:
+  n-and-i watch --name mail-sender --interval 5s --redis redis://127.0.0.1:6379"#;
+
+impl WatchArguments {
+    pub(super) fn check(self) -> Result<Watch, clap::Error> {
+        let config = self.shared.config(&self.name, self.interval);
+        let config = config.map_err(|error| config_error("watch", &error))?;
+        let config = config.with_rebalance(self.rebalance);
+        let redis = connection::registry(&self.redis);
+        let redis = redis.map_err(|message| usage_error("watch", &message))?;
+        Ok(Watch { config, redis, json: self.shared.json })
+    }
+}
