@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
-use n_and_i::{Config, ConfigError, Rebalance};
+use n_and_i::{Config, ConfigError, Layout, Rebalance};
 use n_and_i_redis::RedisRegistry;
 
 use crate::arguments::demo::DemoArguments;
@@ -46,6 +46,15 @@ pub(crate) struct Watch {
     pub(crate) json: bool,
 }
 
+impl Demo {
+    /// What there is to say of the layout, to be put after other words: nothing if it is the
+    /// usual one.
+    pub(crate) fn layout_note(&self) -> String {
+        let layout = self.groups[0].layout();
+        if layout == Layout::default() { String::new() } else { format!(", layout {layout}") }
+    }
+}
+
 /// The task and how often `-v` was given. Ends the process with a message if the arguments
 /// ask for help or make no sense.
 pub(crate) fn parse() -> (Task, u8) {
@@ -65,7 +74,7 @@ struct CommandLine {
     #[command(subcommand)]
     command: Command,
     /// Log to standard error: -v info, -vv debug, -vvv trace
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, display_order = 100)]
     verbose: u8,
 }
 
@@ -83,11 +92,27 @@ enum Command {
     Watch(WatchArguments),
 }
 
+/// What every command wants to know of a group.
 #[derive(Debug, Args)]
-struct SharedArguments {
+struct GroupArguments {
     /// Timing slack as a fraction of the interval, more than 0 and less than 0.5
     #[arg(long, value_name = "FRACTION", default_value_t = 0.15, allow_negative_numbers = true)]
     gap: f64,
+    /// How a group is kept, the same for all of its workers
+    ///
+    /// counters: a counter for each interval, which workers of other implementations can use too;
+    /// a worker's index is the order of its registration. slots: workers keep their indices from
+    /// interval to interval; a newcomer comes last or takes the index of one that stopped, who
+    /// leaves moves the last one at most, and who asks again is not counted again.
+    #[arg(long, value_name = "LAYOUT", default_value = Layout::Counters.as_str(), value_parser = one_of(Layout::ALL, Layout::as_str))]
+    layout: Layout,
+}
+
+/// What those want to know that register in a registry.
+#[derive(Debug, Args)]
+struct RegistryArguments {
+    #[command(flatten)]
+    group: GroupArguments,
     /// What the group's keys in Redis begin with, such as prod:
     #[arg(long, default_value = "", hide_default_value = true)]
     prefix: String,
@@ -106,9 +131,11 @@ impl Command {
     }
 }
 
-impl SharedArguments {
+impl RegistryArguments {
     fn config(&self, name: &str, interval: Duration) -> Result<Config, ConfigError> {
-        Config::new(name, interval)?.with_gap(self.gap)?.with_prefix(&self.prefix)
+        let GroupArguments { gap, layout } = self.group;
+        let config = Config::new(name, interval)?.with_gap(gap)?.with_prefix(&self.prefix)?;
+        Ok(config.with_layout(layout))
     }
 }
 

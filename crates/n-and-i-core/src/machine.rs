@@ -218,7 +218,7 @@ impl Machine {
         self.failures = self.failures.saturating_add(1);
         match failure {
             Failure::Unknown => self.register_at = self.slot_in_next_interval(now),
-            Failure::NotExecuted => self.back_off(now),
+            Failure::NotExecuted | Failure::Repeatable => self.back_off(now),
             Failure::TooLate { at } => {
                 if at <= ServerTime::MAX {
                     self.synchronize(now, at);

@@ -136,6 +136,9 @@ impl Error for InvalidReply {}
 pub enum Failure {
     /// It certainly was not counted and never will be. It is tried again after a back-off.
     NotExecuted,
+    /// It may have been counted, but the registry counts a worker that asks again only once and
+    /// gives it the same answer. It is tried again after a back-off.
+    Repeatable,
     /// It may have been counted, or may still be. Trying again in the same interval could
     /// count the worker twice, so the machine waits for its slot in the next one.
     Unknown,

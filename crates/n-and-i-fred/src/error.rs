@@ -1,7 +1,7 @@
 //! What an error means for a registration.
 
 use fred::error::{Error, ErrorKind};
-use n_and_i::{RegistrationError, counters};
+use n_and_i::{RegistrationError, scripts};
 
 /// How fred words that it did not send a command, or that a node of a cluster sent it away, and
 /// that it will not send it either. Whatever else it says, the command may have been sent.
@@ -36,7 +36,7 @@ fn while_connecting(reason: Error) -> RegistrationError {
     let lasting = match reason.kind() {
         ErrorKind::Auth | ErrorKind::Config | ErrorKind::Url => true,
         _ => matches!(
-            counters::server_error(reason.details().to_owned()),
+            scripts::server_error(reason.details().to_owned()),
             RegistrationError::Configuration(_)
         ),
     };

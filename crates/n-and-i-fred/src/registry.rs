@@ -9,8 +9,8 @@ use fred::interfaces::ClientLike;
 use fred::types::config::Options;
 use fred::types::{ClusterHash, CustomCommand, Resp3Frame, Value};
 use fred::util::redis_keyslot;
-use n_and_i::counters::{self, SCRIPT, SCRIPT_SHA1};
-use n_and_i::{Registered, RegistrationError, Registry, Request};
+use n_and_i::scripts::{self, Call};
+use n_and_i::{Config, Layout, Registered, RegistrationError, Registry, Request, WorkerId};
 use tokio::time::Instant;
 
 use crate::connections::{Clients, Connection, Connections};
@@ -59,22 +59,19 @@ impl FredRegistry {
     }
 
     async fn register_in(&self, request: Request<'_>) -> Result<Registered, RegistrationError> {
-        let call = Call::new(&request, self.connections.next());
-        let mut reply = call.run("EVALSHA", SCRIPT_SHA1).await?;
-        let unknown = matches!(&reply, Reply::Error(message) if message.starts_with("NOSCRIPT"));
-        if unknown {
-            reply = call.run("EVAL", SCRIPT).await?;
-        }
-        match reply {
-            Reply::Answer(answer) => {
-                let registered = counters::parse(request.config(), &answer)?;
-                Ok(if unknown { registered.with_script_loaded(SCRIPT_SHA1) } else { registered })
+        let config = request.config();
+        let run = Run::new(Call::register(&request), config, self.connections.next());
+        match run.script().await? {
+            (Reply::Answer(answer), loaded) => {
+                let registered = scripts::parse(config, &answer)?;
+                let sha1 = run.call.script.sha1;
+                Ok(if loaded { registered.with_script_loaded(sha1) } else { registered })
             }
-            Reply::Error(message) => {
+            (Reply::Error(message), _) => {
                 if error::is_of_another_server(&message) {
-                    call.connection.renew(call.generation);
+                    run.connection.renew(run.generation);
                 }
-                Err(counters::server_error(message))
+                Err(scripts::server_error(message))
             }
         }
     }
@@ -90,6 +87,17 @@ impl Registry for FredRegistry {
 
     fn kind(&self) -> &'static str {
         "redis"
+    }
+
+    fn supports(&self, _: Layout) -> bool {
+        true
+    }
+
+    async fn release(&self, config: &Config, worker: WorkerId) {
+        if let Some(call) = Call::release(config, worker) {
+            // Nothing rests on it.
+            let _ = Run::new(call, config, self.connections.next()).script().await;
+        }
     }
 }
 
@@ -111,22 +119,31 @@ enum Reply {
     Error(String),
 }
 
-struct Call<'a> {
+struct Run<'a> {
     connection: &'a Arc<Connection>,
     generation: u64,
     deadline: Instant,
-    key: String,
-    arguments: [String; 3],
+    call: Call,
 }
 
-impl<'a> Call<'a> {
-    fn new(request: &Request<'_>, connection: &'a Arc<Connection>) -> Self {
+impl<'a> Run<'a> {
+    fn new(call: Call, config: &Config, connection: &'a Arc<Connection>) -> Self {
         Self {
             connection,
             generation: connection.generation(),
-            deadline: Instant::now() + time_limit(request.config().interval()),
-            key: counters::guard_key(request.config()),
-            arguments: counters::arguments(request),
+            deadline: Instant::now() + time_limit(config.interval()),
+            call,
+        }
+    }
+
+    /// Runs the script, and says whether it had to be loaded.
+    async fn script(&self) -> Result<(Reply, bool), RegistrationError> {
+        let script = self.call.script;
+        let reply = self.run("EVALSHA", script.sha1).await?;
+        if matches!(&reply, Reply::Error(message) if message.starts_with("NOSCRIPT")) {
+            Ok((self.run("EVAL", script.text).await?, true))
+        } else {
+            Ok((reply, false))
         }
     }
 
@@ -143,10 +160,11 @@ impl<'a> Call<'a> {
             fail_fast: true,
             ..Options::default()
         };
-        let mut words = vec![Value::from_static_str(script), 1.into(), self.key.as_str().into()];
-        words.extend(self.arguments.iter().map(|argument| argument.as_str().into()));
+        let key = self.call.key.as_str();
+        let mut words = vec![Value::from_static_str(script), 1.into(), key.into()];
+        words.extend(self.call.arguments.iter().map(|argument| argument.as_str().into()));
         // fred's own EVALSHA ignores the options, and custom commands all policies but a slot.
-        let slot = ClusterHash::Custom(redis_keyslot(self.key.as_bytes()));
+        let slot = ClusterHash::Custom(redis_keyslot(key.as_bytes()));
         let command = CustomCommand::new_static(command, slot, false);
         let client = self.connection.client().with_options(&options);
         // A frame, also of an error, is the answer to this command. An `Err` is the client's.

@@ -61,7 +61,7 @@ async fn a_flushed_script_is_sent_with_the_next_call() {
     for expected in 1..=10 {
         server.command::<String>(&["SCRIPT", "FLUSH"]);
         let registered = register(&registry, &group(MINUTE)).await.unwrap();
-        assert_eq!(registered.script_loaded, Some(n_and_i::counters::SCRIPT_SHA1));
+        assert_eq!(registered.script_loaded, Some(n_and_i::counters::REGISTER.sha1));
         assert_eq!(counted(&server), expected);
     }
 }

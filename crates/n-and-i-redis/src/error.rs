@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use n_and_i::{BoxError, RegistrationError, counters};
+use n_and_i::{BoxError, RegistrationError, scripts};
 use redis::{ErrorKind, RedisError};
 
 /// Why there is no connection. All who waited for it get the same.
@@ -110,7 +110,7 @@ pub(crate) fn leaves_connection_usable(error: &RedisError) -> bool {
 }
 
 fn from_server(error: &RedisError) -> RegistrationError {
-    counters::server_error(line(error))
+    scripts::server_error(line(error))
 }
 
 /// The line as the server sent it, which the client took apart.

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use n_and_i::counters::{self, SCRIPT, SCRIPT_SHA1};
-use n_and_i::{BoxError, Registered, RegistrationError, Registry, Request};
+use n_and_i::scripts::{self, Call};
+use n_and_i::{
+    BoxError, Config, Layout, Registered, RegistrationError, Registry, Request, WorkerId,
+};
 use redis::aio::ConnectionLike;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
@@ -150,23 +152,22 @@ impl RedisRegistry {
 
     async fn register_in(&self, request: Request<'_>) -> Result<Registered, RegistrationError> {
         let interval = request.config().interval();
-        let call = Call::new(&request);
+        let call = Call::register(&request);
         let mut borrowed = self.connections.get(interval).await?;
         if borrowed.connection().is_closed().await {
             drop(borrowed);
             borrowed = self.connections.get(interval).await?;
         }
-        let mut result = call.run("EVALSHA", SCRIPT_SHA1, borrowed.connection()).await;
-        let mut loaded = false;
-        if result.as_ref().is_err_and(is_no_script) {
-            loaded = true;
-            result = call.run("EVAL", SCRIPT, borrowed.connection()).await;
-        }
+        let (result, loaded) = run(&call, borrowed.connection()).await;
         match result {
             Ok(answer) => {
                 borrowed.keep();
-                let registered = counters::parse(request.config(), &answer)?;
-                Ok(if loaded { registered.with_script_loaded(SCRIPT_SHA1) } else { registered })
+                let registered = scripts::parse(request.config(), &answer)?;
+                Ok(if loaded {
+                    registered.with_script_loaded(call.script.sha1)
+                } else {
+                    registered
+                })
             }
             Err(error) => {
                 if error::leaves_connection_usable(&error) {
@@ -189,6 +190,19 @@ impl Registry for RedisRegistry {
     fn kind(&self) -> &'static str {
         "redis"
     }
+
+    fn supports(&self, _: Layout) -> bool {
+        true
+    }
+
+    async fn release(&self, config: &Config, worker: WorkerId) {
+        if let Some(call) = Call::release(config, worker)
+            && let Ok(mut borrowed) = self.connections.get(config.interval()).await
+            && run(&call, borrowed.connection()).await.0.is_ok()
+        {
+            borrowed.keep();
+        }
+    }
 }
 
 impl fmt::Debug for RedisRegistry {
@@ -198,28 +212,27 @@ impl fmt::Debug for RedisRegistry {
     }
 }
 
-struct Call {
-    key: String,
-    arguments: [String; 3],
+/// Runs a script, and says whether it had to be loaded.
+async fn run(call: &Call, connection: &mut dyn Shared) -> (Result<String, RedisError>, bool) {
+    let result = run_as("EVALSHA", call.script.sha1, call, connection).await;
+    if result.as_ref().is_err_and(is_no_script) {
+        (run_as("EVAL", call.script.text, call, connection).await, true)
+    } else {
+        (result, false)
+    }
 }
 
-impl Call {
-    fn new(request: &Request<'_>) -> Self {
-        Self { key: counters::guard_key(request.config()), arguments: counters::arguments(request) }
-    }
-
-    async fn run(
-        &self,
-        command: &str,
-        script: &str,
-        connection: &mut dyn Shared,
-    ) -> Result<String, RedisError> {
-        let mut command = redis::cmd(command);
-        command.arg(script).arg(1).arg(&self.key).arg(&self.arguments);
-        let answer = connection.req_packed_command(&command).await?;
-        // A cluster's connection hands some errors of the server over as values.
-        Ok(redis::from_redis_value(answer.extract_error()?)?)
-    }
+async fn run_as(
+    command: &str,
+    script: &str,
+    call: &Call,
+    connection: &mut dyn Shared,
+) -> Result<String, RedisError> {
+    let mut command = redis::cmd(command);
+    command.arg(script).arg(1).arg(&call.key).arg(&call.arguments);
+    let answer = connection.req_packed_command(&command).await?;
+    // A cluster's connection hands some errors of the server over as values.
+    Ok(redis::from_redis_value(answer.extract_error()?)?)
 }
 
 fn is_no_script(error: &RedisError) -> bool {

@@ -57,7 +57,7 @@ fn print_row(first: &str, second: &str, figures: &[String]) {
 
 fn print_served(runs: u64) -> Result<(), Box<dyn Error>> {
     println!("Share of the keys served while one worker after another is restarted:\n");
-    println!("| workers | a restart every | {COLUMNS} |\n|---|---|---|---|---|");
+    println!("| workers | a restart every (intervals) | {COLUMNS} |\n|---|---|---|---|---|");
     for workers in GROUPS {
         for every in [1.0, 4.0, 10.0] {
             let mut figures = Vec::new();
@@ -65,8 +65,7 @@ fn print_served(runs: u64) -> Result<(), Box<dyn Error>> {
                 let outcomes = outcomes(runs, workers, way, Plan::RollingRestart, every)?;
                 figures.push(mean(&outcomes, |outcome| Some(outcome.served_mean)));
             }
-            let (workers, every) = (workers.to_string(), format!("{every} intervals"));
-            print_row(&workers, &every, &figures);
+            print_row(&workers.to_string(), &every.to_string(), &figures);
         }
     }
     Ok(())

@@ -1,12 +1,14 @@
 //! A long run over all faults, together and each alone, that counts what happened:
 //! `cargo run --release -p n-and-i-sim --example soak -- 100` for 100 million worker-intervals, a
-//! third of them in each mode of rebalancing; `-- 100 keep-serving mixed` for these modes only.
+//! sixth of them in each layout and mode of rebalancing; `-- 100 slots keep-serving mixed` for this
+//! layout and these modes only.
 //! Ends with the seed and the trace of the first violation.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use n_and_i::Layout;
 use n_and_i_sim::{Fault, Faults, Rebalancing, Scenario};
 
 const INTERVALS: u64 = 2_000;
@@ -33,17 +35,18 @@ fn soak(
     }
     let workers = scenario.workers();
     let took = start.elapsed().as_secs_f64();
-    println!("{name:<32} {workers:>3} workers, seeds 1..={seed:<6} {done:>11} in {took:.1} s");
+    println!("{name:<42} {workers:>3} workers, seeds 1..={seed:<6} {done:>11} in {took:.1} s");
     Ok(done)
 }
 
 /// What is run, and its share of the whole.
-fn plan(rebalancing: Rebalancing) -> Vec<(String, Scenario, f64)> {
+fn plan((layout, rebalancing): (Layout, Rebalancing)) -> Vec<(String, Scenario, f64)> {
     let mut plan = Vec::new();
     let mut add = |name: &str, workers, faults: &Faults, peace, share| {
         let scenario = Scenario::new(workers, faults.clone()).with_intervals(INTERVALS);
-        let scenario = scenario.with_weather(24, peace).with_rebalance(rebalancing);
-        plan.push((format!("{rebalancing}, {name}"), scenario, share));
+        let scenario = scenario.with_weather(24, peace).with_layout(layout);
+        let scenario = scenario.with_rebalance(rebalancing);
+        plan.push((format!("{layout}, {rebalancing}, {name}"), scenario, share));
     };
     for workers in [2, 3, 5, 10] {
         add("all together", workers, &Faults::all(), 40, 0.11);
@@ -63,9 +66,9 @@ fn plan(rebalancing: Rebalancing) -> Vec<(String, Scenario, f64)> {
     plan
 }
 
-fn run(millions: f64, rebalancing: &[Rebalancing]) -> Result<(), String> {
+fn run(millions: f64, ways: &[(Layout, Rebalancing)]) -> Result<(), String> {
     let (mut faults, mut total, start) = (BTreeMap::new(), 0, Instant::now());
-    let plans: Vec<_> = rebalancing.iter().copied().map(plan).collect();
+    let plans: Vec<_> = ways.iter().copied().map(plan).collect();
     let millions = millions / f64::from(u32::try_from(plans.len()).unwrap_or(1));
     for (name, scenario, share) in plans.iter().flatten() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -79,16 +82,27 @@ fn run(millions: f64, rebalancing: &[Rebalancing]) -> Result<(), String> {
     Ok(())
 }
 
-/// The modes of these names, or all.
-fn modes(names: &[String]) -> Result<Vec<Rebalancing>, String> {
-    if names.is_empty() {
-        return Ok(Rebalancing::ALL.to_vec());
-    }
-    let mode = |name: &String| {
-        let found = Rebalancing::ALL.into_iter().find(|mode| mode.as_str() == *name);
-        found.ok_or_else(|| format!("mode is {name:?}, must be stand-down, keep-serving or mixed"))
+/// The layouts and modes of these names: all layouts if none is named, and all modes.
+fn ways(names: &[String]) -> Result<Vec<(Layout, Rebalancing)>, String> {
+    let is_known = |name: &&String| {
+        Layout::ALL.iter().any(|layout| layout.as_str() == name.as_str())
+            || Rebalancing::ALL.iter().any(|mode| mode.as_str() == name.as_str())
     };
-    names.iter().map(mode).collect()
+    if let Some(other) = names.iter().find(|name| !is_known(name)) {
+        return Err(format!(
+            "{other:?} is neither a layout (counters, slots) nor a mode (stand-down, keep-serving, \
+             mixed)"
+        ));
+    }
+    let is_named = |name: &str| names.iter().any(|named| named == name);
+    let no_layout = !Layout::ALL.iter().any(|layout| is_named(layout.as_str()));
+    let no_mode = !Rebalancing::ALL.iter().any(|mode| is_named(mode.as_str()));
+    let layouts = Layout::ALL.iter().filter(|layout| no_layout || is_named(layout.as_str()));
+    let modes = |layout: &Layout| {
+        let modes = Rebalancing::ALL.into_iter().filter(|mode| no_mode || is_named(mode.as_str()));
+        modes.map(|mode| (*layout, mode)).collect::<Vec<_>>()
+    };
+    Ok(layouts.flat_map(modes).collect())
 }
 
 fn main() -> ExitCode {
@@ -98,8 +112,7 @@ fn main() -> ExitCode {
         eprintln!("millions of worker-intervals is {asked:?}, must be a number");
         return ExitCode::FAILURE;
     };
-    let done =
-        modes(arguments.get(1..).unwrap_or_default()).and_then(|modes| run(millions, &modes));
+    let done = ways(arguments.get(1..).unwrap_or_default()).and_then(|ways| run(millions, &ways));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(text) => {

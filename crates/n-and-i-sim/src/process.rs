@@ -34,6 +34,9 @@ pub(crate) trait Process {
         false
     }
 
+    /// Whether it has to tell that it left; true once.
+    fn takes_leave(&mut self) -> bool;
+
     /// Whether it has come to its end.
     fn is_done(&self) -> bool;
 }
@@ -103,6 +106,11 @@ impl Process for Machine {
 
     fn lease(&self) -> Option<Lease> {
         self.lease()
+    }
+
+    fn takes_leave(&mut self) -> bool {
+        // The end of it follows.
+        self.is_stopped()
     }
 
     fn is_done(&self) -> bool {

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use n_and_i::{Config, Peers, StopHandle};
+use n_and_i::{Config, Layout, Peers, StopHandle};
 use n_and_i_core::{AttemptId, Failure, Instant, Lease, Output, Rebalance, Reply, Timing};
 
 use crate::claims::Violation;
@@ -142,7 +142,8 @@ impl Scenario {
         C: Future<Output = ()> + 'static,
     {
         let random = Random::new(!seed);
-        let consumers = Consumers { consumer, true_time: TrueTime::default(), random };
+        let (true_time, layout) = (TrueTime::default(), self.layout);
+        let consumers = Consumers { consumer, layout, true_time, random };
         let outcome = World::new(consumers, self, seed, true).run();
         Rehearsal {
             seed,
@@ -158,6 +159,7 @@ impl Scenario {
 /// Starts consumers.
 pub(crate) struct Consumers<F> {
     pub(crate) consumer: F,
+    layout: Layout,
     pub(crate) true_time: TrueTime,
     random: Random,
 }
@@ -181,7 +183,7 @@ where
         let registry = SimulatedRegistry::default();
         let config = Config::new(GROUP, timing.interval()).and_then(|it| it.with_gap(timing.gap()));
         let config = config.expect("the timing of a scenario is a good one");
-        let config = config.with_rebalance(rebalance);
+        let config = config.with_rebalance(rebalance).with_layout(self.layout);
         let runtime = SimulatedRuntime(time.clone());
         let (peers, driver) = n_and_i::discover(registry.clone(), runtime, config);
         let stop = peers.stop_handle();
@@ -277,6 +279,10 @@ impl Process for Actor {
 
     fn has_panicked(&self) -> bool {
         self.panicked
+    }
+
+    fn takes_leave(&mut self) -> bool {
+        self.registry.takes_leave()
     }
 
     fn is_done(&self) -> bool {

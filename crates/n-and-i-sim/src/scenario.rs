@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use n_and_i::Layout;
 use n_and_i_core::{Mapping, Reason, Timing, TimingError};
 
 use crate::claims::Violation;
@@ -23,6 +24,7 @@ pub struct Scenario {
     pub(crate) storm: u64,
     pub(crate) peace: u64,
     pub(crate) delay: Duration,
+    pub(crate) layout: Layout,
     pub(crate) rebalancing: Rebalancing,
     pub(crate) mapping: Mapping,
     pub(crate) schedule: Option<Schedule>,
@@ -45,6 +47,7 @@ impl Scenario {
             storm: 24,
             peace: 14,
             delay: Duration::from_micros(500),
+            layout: Layout::default(),
             rebalancing: Rebalancing::default(),
             mapping: Mapping::Modulo,
             schedule: None,
@@ -79,6 +82,14 @@ impl Scenario {
     #[must_use]
     pub fn with_delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// With a group that is kept in this layout, [`Layout::Counters`] unless it is set. Workers that know only
+    /// the counters do not take part in any other.
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
         self
     }
 
@@ -156,6 +167,11 @@ impl Scenario {
     /// The mean delay of a message, one way.
     pub fn delay(&self) -> Duration {
         self.delay
+    }
+
+    /// How the group is kept in the registry.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// What the workers do while membership changes.

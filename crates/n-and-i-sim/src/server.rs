@@ -1,8 +1,9 @@
-//! The server: the counter layout, a clock, and what befalls both.
+//! The server: a group in its layout, a clock, and what befalls both.
 
 use std::collections::VecDeque;
 
-use n_and_i::counters::{Refusal, Store};
+use n_and_i::counters::Refusal;
+use n_and_i::{Layout, WorkerId, counters, slots};
 use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
 
 use crate::world::Event;
@@ -15,12 +16,12 @@ const SNAPSHOTS: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Server {
-    store: Store,
+    store: Kept,
     /// How far its clock is ahead of true time, in microseconds.
     offset: i64,
     /// Changes with every restart and promotion.
     identity: u64,
-    snapshots: VecDeque<Store>,
+    snapshots: VecDeque<Kept>,
     keep_snapshots: bool,
     next_stamp: u128,
     /// Until when it refuses and says so, and until when it stands still, in true time.
@@ -32,10 +33,21 @@ pub(crate) struct Server {
     pub(crate) counted: u64,
 }
 
+/// A group's data.
+#[derive(Clone, Debug)]
+enum Kept {
+    Counters(counters::Store),
+    Slots(slots::Store),
+}
+
 impl Server {
-    pub(crate) fn new(phase: i64, keep_snapshots: bool) -> Self {
+    pub(crate) fn new(layout: Layout, phase: i64, keep_snapshots: bool) -> Self {
+        let store = match layout {
+            Layout::Slots => Kept::Slots(slots::Store::new()),
+            _ => Kept::Counters(counters::Store::new()),
+        };
         Self {
-            store: Store::new(),
+            store,
             offset: EPOCH_MICROS + phase,
             identity: 0,
             snapshots: VecDeque::new(),
@@ -58,25 +70,47 @@ impl Server {
         &mut self,
         now: u64,
         timing: Timing,
+        worker: WorkerId,
         not_after: Option<ServerTime>,
     ) -> Result<Reply, Refusal> {
+        self.keep_snapshot();
+        self.next_stamp += 1;
+        let (at, stamp) = (self.time(now), Stamp::from_u128(self.next_stamp));
+        let result = match &mut self.store {
+            Kept::Counters(store) => store.register(at, self.identity, timing, stamp, not_after),
+            Kept::Slots(store) => {
+                store.register(at, self.identity, timing, worker, stamp, not_after)
+            }
+        };
+        self.counted += u64::from(result.is_ok());
+        result
+    }
+
+    /// A worker leaves in order.
+    pub(crate) fn release(&mut self, now: u64, timing: Timing, worker: WorkerId) {
+        self.keep_snapshot();
+        let at = self.time(now);
+        if let Kept::Slots(store) = &mut self.store {
+            store.release(at, timing, worker);
+        }
+    }
+
+    fn keep_snapshot(&mut self) {
         if self.keep_snapshots {
             if self.snapshots.len() == SNAPSHOTS {
                 self.snapshots.pop_front();
             }
             self.snapshots.push_back(self.store.clone());
         }
-        self.next_stamp += 1;
-        let (at, stamp) = (self.time(now), Stamp::from_u128(self.next_stamp));
-        let result = self.store.register(at, self.identity, timing, stamp, not_after);
-        self.counted += u64::from(result.is_ok());
-        result
     }
 
     /// What a worker does that knows only the counters.
     pub(crate) fn increment(&mut self, now: u64, timing: Timing) {
-        self.store.increment(self.time(now), timing, true);
-        self.counted += 1;
+        let at = self.time(now);
+        if let Kept::Counters(store) = &mut self.store {
+            store.increment(at, timing, true);
+            self.counted += 1;
+        }
     }
 
     /// Its clock steps by this many microseconds.
@@ -99,12 +133,30 @@ impl Server {
     }
 
     pub(crate) fn restart_empty(&mut self) {
-        self.store.clear();
+        self.flush();
         self.snapshots.clear();
         self.identity += 1;
     }
 
-    pub(crate) fn store(&mut self) -> &mut Store {
-        &mut self.store
+    /// Loses the counter of an interval. The slots layout has one key, which is lost as a whole.
+    pub(crate) fn lose_counter(&mut self, interval: u64) {
+        match &mut self.store {
+            Kept::Counters(store) => store.lose_counter(interval),
+            Kept::Slots(store) => store.clear(),
+        }
+    }
+
+    pub(crate) fn lose_guard(&mut self) {
+        match &mut self.store {
+            Kept::Counters(store) => store.lose_guard(),
+            Kept::Slots(store) => store.clear(),
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        match &mut self.store {
+            Kept::Counters(store) => store.clear(),
+            Kept::Slots(store) => store.clear(),
+        }
     }
 }

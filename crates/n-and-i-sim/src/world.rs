@@ -6,6 +6,7 @@ mod worker;
 
 use std::fmt::Write as _;
 
+use n_and_i::{Layout, WorkerId};
 use n_and_i_core::{AttemptId, Failure, Reply, ServerTime};
 
 use crate::account::Account;
@@ -29,6 +30,11 @@ const SETTLING: u64 = 5;
 pub(crate) enum Event {
     /// A request reaches the server.
     Request(Line, Option<ServerTime>),
+    /// A worker that left in order gives its index back.
+    Release {
+        worker: usize,
+        life: u32,
+    },
     /// An answer reaches the worker.
     Answer(Line, Result<Reply, Failure>),
     /// A worker begins at this place.
@@ -100,7 +106,7 @@ impl<P: Program> World<P> {
             now: 0,
             agenda: Agenda::new(),
             random,
-            server: Server::new(phase, keep_snapshots),
+            server: Server::new(scenario.layout, phase, keep_snapshots),
             workers: Vec::new(),
             claims: Claims::default(),
             storming: false,
@@ -171,6 +177,7 @@ impl<P: Program> World<P> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Request(line, not_after) => self.arrive(line, not_after),
+            Event::Release { worker, life } => self.released(worker, life),
             Event::Answer(line, result) => self.answered(line, result),
             Event::Start { worker } => self.start(worker),
             Event::End { worker, life } => self.leave(worker, life, Leaving::ForGood),
@@ -246,8 +253,10 @@ impl<P: Program> World<P> {
         } else {
             let timing = self.workers[line.worker].timing;
             let at = self.server.time(self.now);
-            self.server.register(self.now, timing, not_after).map_err(|refusal| match refusal {
+            let id = id_of(line.worker, line.life);
+            self.server.register(self.now, timing, id, not_after).map_err(|refusal| match refusal {
                 n_and_i::counters::Refusal::TooLate => Failure::TooLate { at },
+                n_and_i::counters::Refusal::Gone => Failure::NotExecuted,
                 n_and_i::counters::Refusal::Interval(millis) => {
                     Failure::IntervalMismatch { group: std::time::Duration::from_millis(millis) }
                 }
@@ -257,9 +266,24 @@ impl<P: Program> World<P> {
         self.ambush(line.worker, result.err());
         // If it is lost, the client learns that the connection broke.
         let lost = self.meets(Fault::LostReply);
-        let result = if lost { Err(Failure::Unknown) } else { result };
+        let unknown = match self.scenario.layout {
+            Layout::Slots => Failure::Repeatable,
+            _ => Failure::Unknown,
+        };
+        let result = if lost { Err(unknown) } else { result };
         let time = self.now + self.delay();
         self.at(time, Event::Answer(line, result));
+    }
+
+    /// A worker's last message is at the server.
+    fn released(&mut self, worker: usize, life: u32) {
+        if self.now < self.server.stopped_until {
+            self.server.unread.push(Event::Release { worker, life });
+        } else if self.now >= self.server.refuses_until {
+            self.note(|| format!("worker {worker} gives its index back"));
+            let timing = self.workers[worker].timing;
+            self.server.release(self.now, timing, id_of(worker, life));
+        }
     }
 
     /// How long one message takes.
@@ -329,6 +353,10 @@ impl<P: Program> World<P> {
             let _ = writeln!(trace, "{seconds:>7}.{micros:06} {}", text());
         }
     }
+}
+
+fn id_of(worker: usize, life: u32) -> WorkerId {
+    WorkerId::from_u128(u128::from(life) << 64 | worker as u128)
 }
 
 fn interval_of(scenario: &Scenario) -> u64 {

@@ -1,19 +1,31 @@
-//! The promise under every fault, in every mode of rebalancing. A failure names its seed; `SEED=n`
+//! The promise under every fault, in both layouts and every mode of rebalancing. A failure names its seed; `SEED=n`
 //! repeats it, and `SCALE=n` runs n times as many seeds (with `--release`).
 
 use std::time::Duration;
 
+use n_and_i::Layout;
 use n_and_i_sim::{Fault, Faults, Rebalancing, Scenario};
 
-/// Runs some seeds in each mode, or the seed in the environment. Returns the worker-intervals
+/// Both layouts in every mode.
+fn ways() -> impl Iterator<Item = (Layout, Rebalancing)> {
+    let of = |&layout| Rebalancing::ALL.map(|rebalancing| (layout, rebalancing));
+    Layout::ALL.iter().flat_map(of)
+}
+
+/// Runs some seeds in each layout and mode, or the seed in the environment. Returns the worker-intervals
 /// simulated.
 fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
+    let holds_in = |&layout| holds_in(layout, scenario, seeds, what);
+    Layout::ALL.iter().map(holds_in).sum()
+}
+
+fn holds_in(layout: Layout, scenario: &Scenario, seeds: u64, what: &str) -> u64 {
     let chosen = std::env::var("SEED").ok().map(|seed| seed.parse().expect("SEED is a number"));
     let scale = std::env::var("SCALE").map_or(1, |scale| scale.parse().expect("a number"));
     let seeds = chosen.map_or(1..=seeds * scale, |seed: u64| seed..=seed);
     let mut total = 0;
     for rebalancing in Rebalancing::ALL {
-        let scenario = scenario.clone().with_rebalance(rebalancing);
+        let scenario = scenario.clone().with_layout(layout).with_rebalance(rebalancing);
         for seed in seeds.clone() {
             let outcome = scenario.run(seed);
             total += outcome.worker_intervals;
@@ -21,7 +33,7 @@ fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
                 let trace = scenario.trace(seed).trace;
                 let lines: Vec<_> = trace.lines().collect();
                 let end = lines[lines.len().saturating_sub(60)..].join("\n");
-                panic!("{what}, {rebalancing}, SEED={seed}: {violation}\n{end}");
+                panic!("{what}, {layout}, {rebalancing}, SEED={seed}: {violation}\n{end}");
             }
         }
     }
@@ -30,9 +42,9 @@ fn holds(scenario: &Scenario, seeds: u64, what: &str) -> u64 {
 
 #[test]
 fn one_seed_is_one_run() {
-    for rebalancing in Rebalancing::ALL {
+    for (layout, rebalancing) in ways() {
         let scenario = Scenario::new(7, Faults::all()).with_intervals(400);
-        let scenario = scenario.with_rebalance(rebalancing);
+        let scenario = scenario.with_layout(layout).with_rebalance(rebalancing);
         let (first, second) = (scenario.trace(5), scenario.trace(5));
         assert!(first.trace.len() > 100_000);
         assert!(first == second);
@@ -45,9 +57,9 @@ fn one_seed_is_one_run() {
 
 #[test]
 fn a_calm_group_owns_everything_nearly_all_the_time() {
-    for rebalancing in Rebalancing::ALL {
+    for (layout, rebalancing) in ways() {
         let scenario = Scenario::new(10, Faults::none()).with_intervals(2000);
-        let outcome = scenario.with_rebalance(rebalancing).run(1);
+        let outcome = scenario.with_layout(layout).with_rebalance(rebalancing).run(1);
         assert_eq!(outcome.violation, None);
         assert!(outcome.served_mean > 0.999_9 && outcome.served_min > 0.999, "{outcome:?}");
         assert!(outcome.faults.is_empty());
@@ -70,7 +82,7 @@ fn each_fault_alone() {
             let peace = if slow { 20 } else { 5 };
             let scenario =
                 Scenario::new(workers, faults).with_intervals(600).with_weather(24, peace);
-            holds(&scenario, 4, fault.name());
+            holds(&scenario, 2, fault.name());
             let happened = scenario.run(1).faults;
             assert!(happened.iter().any(|&(kind, count)| kind == fault && count > 3), "{fault}");
         }
@@ -82,7 +94,7 @@ fn everything_together() {
     let mut total = 0;
     for workers in [2, 3, 5, 10] {
         let scenario = Scenario::new(workers, Faults::all()).with_intervals(1000);
-        total += holds(&scenario, 24, "everything");
+        total += holds(&scenario, 12, "everything");
     }
     if std::env::var_os("SEED").is_none() {
         assert!(total > 1_200_000, "{total}");
@@ -141,7 +153,11 @@ fn another_interval_while_nothing_is_lost() {
     }
     // A clock that jumps ahead makes the guard expire, which loses it too.
     faults = faults.with(Fault::ClockStep, 0.0);
-    holds(&Scenario::new(4, faults).with_intervals(1000), 30, "another interval");
+    let scenario = |faults| Scenario::new(4, faults).with_intervals(1000);
+    holds_in(Layout::Counters, &scenario(faults.clone()), 20, "another interval");
+    // What is lost of slots is lost as a whole.
+    faults = faults.with(Fault::LoseOpen, 0.0).with(Fault::LoseClosed, 0.0);
+    holds_in(Layout::Slots, &scenario(faults), 20, "another interval");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use n_and_i_core::{Rebalance, Timing, TimingError};
 
+use crate::layout::Layout;
+
 /// The group that a worker joins and the group's pace, checked. Cheap to clone.
 ///
 /// ```
@@ -27,6 +29,7 @@ pub struct Config {
     prefix_length: usize,
     timing: Timing,
     rebalance: Rebalance,
+    layout: Layout,
 }
 
 impl Config {
@@ -55,6 +58,7 @@ impl Config {
             prefix_length: 0,
             timing: Timing::new(interval, Timing::DEFAULT_GAP)?,
             rebalance: Rebalance::default(),
+            layout: Layout::default(),
         })
     }
 
@@ -95,6 +99,14 @@ impl Config {
         self
     }
 
+    /// Sets how the group is kept in the registry: as counters, the default, or as slots. The same
+    /// for every worker of the group; who has another is refused.
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
     /// The group's name.
     pub fn name(&self) -> &str {
         &self.tag[self.prefix_length + 1..self.tag.len() - 2]
@@ -125,6 +137,11 @@ impl Config {
         self.rebalance
     }
 
+    /// How the group is kept in the registry.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
     pub(crate) fn interval_millis(&self) -> u64 {
         // At most 49 days.
         u64::try_from(self.interval().as_millis()).unwrap_or(u64::MAX)
@@ -144,6 +161,7 @@ impl fmt::Debug for Config {
             .field("gap", &self.gap())
             .field("prefix", &self.prefix())
             .field("rebalance", &self.rebalance())
+            .field("layout", &self.layout())
             .finish()
     }
 }

@@ -5,15 +5,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use n_and_i_core::{AttemptId, Instant, Machine, Output, Reason, Rejected, ServerTime, Stamp};
+use n_and_i_core::{
+    AttemptId, Failure, Instant, Machine, Output, Reason, Rejected, ServerTime, Stamp,
+};
 
 use crate::change::Change;
 use crate::config::Config;
 use crate::drain::DrainWindow;
+use crate::layout::Layout;
 use crate::lease::Lease;
 use crate::mailbox::{End, Mailbox, Signal};
 use crate::peers::Peers;
-use crate::registry::{Registered, RegistrationError, Registry, Request};
+use crate::registry::{Registered, RegistrationError, Registry, Request, WorkerId};
 use crate::report::Reporter;
 use crate::runtime::Runtime;
 use crate::time::Time;
@@ -71,6 +74,7 @@ async fn drive<R: Registry, T: Runtime>(
     worker.start(registry.kind());
     let time = worker.time.clone();
     let mut machine = Machine::new(config.timing(), time.now()).with_rebalance(config.rebalance());
+    let mut id = None;
     let mut in_flight = pin!(None);
     let mut sleep = pin!(None);
     let mut armed = None;
@@ -78,7 +82,8 @@ async fn drive<R: Registry, T: Runtime>(
         while let Some(output) = machine.poll_output() {
             match output {
                 Output::Register { not_after, .. } => {
-                    in_flight.set(Some(register(&registry, &config, not_after)));
+                    id = id.or_else(|| random().ok().map(WorkerId::from_u128));
+                    in_flight.set(Some(register(&registry, &config, id, not_after)));
                 }
                 Output::Yield(change) => worker.hand_over(change),
                 Output::Report(diagnostic) => worker.reporter.report(diagnostic),
@@ -119,20 +124,54 @@ async fn drive<R: Registry, T: Runtime>(
             }
         }
     }
+    in_flight.set(None);
+    if let Some(id) = id.filter(|_| registry.supports(config.layout()))
+        && config.layout() != Layout::Counters
+    {
+        // Whoever is new may have its index. Not worth waiting for long.
+        let release = pin!(registry.release(&config, id));
+        let limit = pin!(runtime.sleep(config.timing().gap_length()));
+        first_of(release, limit).await;
+    }
     // What is left of the worker is told by dropping it.
+}
+
+/// Completes with the first of the two.
+async fn first_of(mut a: Pin<&mut impl Future>, mut b: Pin<&mut impl Future>) {
+    poll_fn(|cx| {
+        if a.as_mut().poll(cx).is_ready() || b.as_mut().poll(cx).is_ready() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
 }
 
 /// One registration: a fresh stamp to propose, then the registry.
 async fn register<R: Registry>(
     registry: &R,
     config: &Config,
+    worker: Option<WorkerId>,
     not_after: Option<ServerTime>,
 ) -> Result<Registered, RegistrationError> {
-    let mut stamp = [0; 16];
-    getrandom::fill(&mut stamp)
+    let layout = config.layout();
+    if !registry.supports(layout) {
+        let reason = format!("layout is {layout}, which {} does not have", registry.kind());
+        return Err(RegistrationError::Configuration(reason.into()));
+    }
+    let stamp = Stamp::from_u128(random()?);
+    let Some(worker) = worker else {
+        return Err(RegistrationError::NotExecuted("no random numbers to be had".into()));
+    };
+    registry.register(Request::new(config, stamp, not_after).with_worker(worker)).await
+}
+
+fn random() -> Result<u128, RegistrationError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
         .map_err(|error| RegistrationError::NotExecuted(error.to_string().into()))?;
-    let stamp = Stamp::from_u128(u128::from_be_bytes(stamp));
-    registry.register(Request::new(config, stamp, not_after)).await
+    Ok(u128::from_be_bytes(bytes))
 }
 
 enum Event {
@@ -176,6 +215,7 @@ struct Worker {
     mailbox: Arc<Mailbox>,
     time: Time,
     interval_millis: u64,
+    layout: Layout,
     signals: Vec<Signal>,
     lease: Option<Lease>,
     stage: Option<u64>,
@@ -185,12 +225,13 @@ struct Worker {
 
 impl Worker {
     fn new(config: Config, mailbox: Arc<Mailbox>, time: Time) -> Self {
-        let interval_millis = config.interval_millis();
+        let (interval_millis, layout) = (config.interval_millis(), config.layout());
         Self {
             reporter: Reporter::new(config),
             mailbox,
             time,
             interval_millis,
+            layout,
             signals: Vec::new(),
             lease: None,
             stage: None,
@@ -234,8 +275,12 @@ impl Worker {
             }
             Err(error) => error,
         };
+        let failure = match error.failure() {
+            Failure::Unknown if self.layout == Layout::Slots => Failure::Repeatable,
+            failure => failure,
+        };
         // Refused only if it was given up meanwhile, and that is reported as such.
-        if machine.handle_failure(now, attempt, error.failure()).is_ok() {
+        if machine.handle_failure(now, attempt, failure).is_ok() {
             self.reporter.remember(error);
         }
     }

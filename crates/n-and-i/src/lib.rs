@@ -46,6 +46,7 @@ mod config;
 pub mod counters;
 mod drain;
 mod driver;
+mod layout;
 mod lease;
 mod mailbox;
 mod memory;
@@ -54,6 +55,8 @@ mod registry;
 mod report;
 mod run;
 mod runtime;
+pub mod scripts;
+pub mod slots;
 mod time;
 
 pub use change::Change;
@@ -61,6 +64,7 @@ pub use clock::{BootClock, Clock};
 pub use config::{Config, ConfigError};
 pub use drain::DrainWindow;
 pub use driver::discover;
+pub use layout::Layout;
 pub use lease::Lease;
 pub use memory::MemoryRegistry;
 pub use n_and_i_core::{
@@ -68,6 +72,6 @@ pub use n_and_i_core::{
     Timing, TimingError,
 };
 pub use peers::{Peers, StopHandle};
-pub use registry::{BoxError, Registered, RegistrationError, Registry, Request};
+pub use registry::{BoxError, Registered, RegistrationError, Registry, Request, WorkerId};
 pub use run::Finished;
 pub use runtime::Runtime;

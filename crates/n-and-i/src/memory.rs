@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use n_and_i_core::ServerTime;
 
 use crate::clock::{BootClock, Clock};
-use crate::counters::{Refusal, Store};
-use crate::registry::{Registered, RegistrationError, Registry, Request};
+use crate::config::Config;
+use crate::layout::{Layout, Refusal};
+use crate::registry::{Registered, RegistrationError, Registry, Request, WorkerId};
+use crate::{counters, slots};
 
 /// Nothing in this process's memory is ever lost or rolled back.
 const THE_ONLY_SERVER: u64 = 0;
@@ -28,7 +30,28 @@ pub struct MemoryRegistry {
 struct Shared {
     clock: Box<dyn Fn() -> ServerTime + Send + Sync>,
     /// By tag: prefix and name together.
-    groups: Mutex<HashMap<String, Store>>,
+    groups: Mutex<HashMap<String, Group>>,
+}
+
+/// A group in either layout; one of them at most has not expired.
+#[derive(Default)]
+struct Group {
+    counters: counters::Store,
+    slots: slots::Store,
+}
+
+impl Group {
+    fn is_expired(&self, at: ServerTime) -> bool {
+        self.counters.is_expired(at) && self.slots.is_expired(at)
+    }
+
+    /// The interval at which the group runs in another layout than this.
+    fn other(&self, layout: Layout, at: ServerTime) -> Option<(Layout, u64)> {
+        match layout {
+            Layout::Counters => Some((Layout::Slots, self.slots.interval_millis(at)?)),
+            Layout::Slots => Some((Layout::Counters, self.counters.interval_millis(at)?)),
+        }
+    }
 }
 
 impl MemoryRegistry {
@@ -61,8 +84,29 @@ impl MemoryRegistry {
             groups.entry(config.tag().to_owned()).or_default()
         };
         let (stamp, not_after) = (request.stamp(), request.not_after());
-        match group.register(at, THE_ONLY_SERVER, config.timing(), stamp, not_after) {
+        let timing = config.timing();
+        if let Some((other, millis)) = group.other(config.layout(), at) {
+            return Err(RegistrationError::LayoutMismatch {
+                name: config.name().to_owned(),
+                own: config.layout(),
+                group: other,
+                interval: Duration::from_millis(millis),
+            });
+        }
+        let registered = match config.layout() {
+            Layout::Counters => {
+                group.counters.register(at, THE_ONLY_SERVER, timing, stamp, not_after)
+            }
+            Layout::Slots => {
+                let worker = request.worker();
+                group.slots.register(at, THE_ONLY_SERVER, timing, worker, stamp, not_after)
+            }
+        };
+        match registered {
             Ok(reply) => Ok(reply.into()),
+            Err(Refusal::Gone) => {
+                Err(RegistrationError::NotExecuted("this worker has left its group".into()))
+            }
             Err(Refusal::TooLate) => Err(RegistrationError::TooLate { at }),
             Err(Refusal::Interval(millis)) => Err(RegistrationError::IntervalMismatch {
                 name: config.name().to_owned(),
@@ -89,6 +133,19 @@ impl Registry for MemoryRegistry {
 
     fn kind(&self) -> &'static str {
         "memory"
+    }
+
+    fn supports(&self, _: Layout) -> bool {
+        true
+    }
+
+    fn release(&self, config: &Config, worker: WorkerId) -> impl Future<Output = ()> + Send {
+        let mut groups = self.shared.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = (self.shared.clock)();
+        if let Some(group) = groups.get_mut(config.tag()) {
+            group.slots.release(at, config.timing(), worker);
+        }
+        ready(())
     }
 }
 

@@ -1,11 +1,14 @@
 //! Where workers register.
 
 use std::error::Error;
+use std::fmt;
+use std::future::ready;
 use std::time::Duration;
 
 use n_and_i_core::{Failure, InvalidReply, Reply, ServerTime, Stamp};
 
 use crate::config::Config;
+use crate::layout::Layout;
 
 /// Any error.
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
@@ -22,7 +25,8 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 ///    [`Request::not_after`], and with [`RegistrationError::IntervalMismatch`] if the group is
 ///    in use at another interval (until three such intervals passed without a registration).
 /// 3. It gives out the count of `N` as `index` and adds one to it: within one incarnation of the
-///    counter no two registrations get the same index.
+///    counter no two registrations get the same index. (With [`Layout::Slots`] no two *workers* do;
+///    which index that is, is said there.)
 /// 4. It answers with the final count of `N - 1` as `replicas`, and with the stamps of `N`
 ///    and `N - 1`. A counter that is created, found missing or found to have lost counts takes
 ///    [`Request::stamp`] as its stamp. So does one whose interval the clock returns to. The stamp
@@ -50,20 +54,71 @@ pub trait Registry: Send + Sync + 'static {
 
     /// What kind of registry this is, in a word, for logs: `redis`, `memory`.
     fn kind(&self) -> &'static str;
+
+    /// Whether it keeps groups of this [layout](Config::layout). With [`Layout::Slots`] it promises
+    /// that a worker which asks again in one interval gets the same answer and is not counted
+    /// again, so that whatever failed is tried again at once.
+    fn supports(&self, layout: Layout) -> bool {
+        layout == Layout::Counters
+    }
+
+    /// The worker leaves in order, and will not register again: its index may be given to
+    /// who is new. Nothing rests on this, so it may fail. Asked of layouts other than
+    /// [`Layout::Counters`], and dropped if it takes long.
+    fn release(&self, _config: &Config, _worker: WorkerId) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
+}
+
+/// Tells one worker from all others, for ever: a random 128-bit number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkerId(u128);
+
+impl WorkerId {
+    /// The worker with this number.
+    pub const fn from_u128(number: u128) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkerId({self})")
+    }
 }
 
 /// What a registry is asked to count.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     config: &'a Config,
+    worker: WorkerId,
     stamp: Stamp,
     not_after: Option<ServerTime>,
 }
 
 impl<'a> Request<'a> {
-    /// A request. The driver makes them; others are useful to test a registry.
+    /// A request of a worker that never made one before. The driver makes them; others are
+    /// useful to test a registry.
     pub fn new(config: &'a Config, stamp: Stamp, not_after: Option<ServerTime>) -> Self {
-        Self { config, stamp, not_after }
+        Self { config, worker: WorkerId(stamp.as_u128()), stamp, not_after }
+    }
+
+    /// The request of this worker.
+    #[must_use]
+    pub fn with_worker(mut self, worker: WorkerId) -> Self {
+        self.worker = worker;
+        self
+    }
+
+    /// Who asks. The [counter layout](crate::Layout::Counters) does not care.
+    pub fn worker(&self) -> WorkerId {
+        self.worker
     }
 
     /// The group, its interval and its keys.
@@ -136,6 +191,19 @@ pub enum RegistrationError {
         /// The interval that the group runs at.
         group: Duration,
     },
+    /// The group has another layout. Not counted. Tried again after a back-off: once the workers
+    /// with the other layout are gone, this one takes over.
+    #[error("group {name:?} has the layout {group}, this worker is configured for {own}")]
+    LayoutMismatch {
+        /// The group's name.
+        name: String,
+        /// The layout that this worker asked for.
+        own: Layout,
+        /// The layout of the group.
+        group: Layout,
+        /// The interval that the group runs at.
+        interval: Duration,
+    },
     /// It reached the registry after its time limit and was refused there. Not counted.
     #[error("registration reached the registry after its time limit, at server time {at}")]
     TooLate {
@@ -154,7 +222,9 @@ impl RegistrationError {
         match self {
             Self::NotExecuted(_) | Self::Configuration(_) => Failure::NotExecuted,
             Self::Unknown(_) | Self::InvalidReply(_) => Failure::Unknown,
-            Self::IntervalMismatch { group, .. } => Failure::IntervalMismatch { group: *group },
+            Self::IntervalMismatch { group, .. } | Self::LayoutMismatch { interval: group, .. } => {
+                Failure::IntervalMismatch { group: *group }
+            }
             Self::TooLate { at } => Failure::TooLate { at: *at },
         }
     }

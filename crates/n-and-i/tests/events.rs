@@ -15,8 +15,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use log::Log;
-use n_and_i::{Instant, Rebalance};
-use support::{Fault, INTERVAL, change, config, look, start, start_with};
+use n_and_i::{Instant, Layout, Rebalance, Registered, RegistrationError, Registry, Request};
+use support::{Driver, Fault, INTERVAL, Time, change, config, look, start, start_with};
 use tracing::subscriber::{DefaultGuard, set_default};
 
 const LEASED: Duration = Duration::from_secs(25);
@@ -135,6 +135,37 @@ fn a_registration_that_hangs_is_reported_and_so_is_the_lease_that_it_costs() {
          error=registration was given up: no answer within the interval group=virtual",
     ];
     assert_eq!(log.take(), expected);
+}
+
+#[test]
+fn a_layout_that_cannot_be_is_reported() {
+    /// Knows counters only.
+    struct Old;
+    impl Registry for Old {
+        async fn register(&self, _: Request<'_>) -> Result<Registered, RegistrationError> {
+            panic!("never asked")
+        }
+        fn kind(&self) -> &'static str {
+            "old"
+        }
+    }
+    let (log, _logging) = logging();
+    let (time, slots) = (Time::default(), config().with_layout(Layout::Slots));
+    let (_peers, driver) = n_and_i::discover(Old, time.clone(), slots.clone());
+    let mut driver = Driver::of(&time, driver);
+    assert!(!driver.poll());
+    let failed = "ERROR registration failed attempt=1 delay=1.25s error=registration is not \
+                  possible as things are configured: layout is slots, which old does not have \
+                  group=virtual";
+    assert_eq!(log.take()[1], failed);
+
+    let (_time, registry, mut driver, _peers) = start();
+    registry.visit_as(&slots).unwrap();
+    log.take();
+    assert!(!driver.poll());
+    let failed = "ERROR registration failed attempt=1 delay=1.25s error=group \"virtual\" has the \
+                  layout slots, this worker is configured for counters group=virtual";
+    assert_eq!(log.take()[1], failed);
 }
 
 /// An error with a cause.

@@ -44,10 +44,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// Without workers. Those that join take the subjects in turn.
+    /// Without workers. Those that join take the subjects, all of one layout, in turn.
     ///
     /// # Panics
-    /// Never: the name is a good one.
+    /// If there are no subjects.
     pub fn new(subjects: &[Subject], site: Option<&OneServer>) -> Self {
         let start = |subject: &Subject| {
             let executor = Executor::start(subject.runtime);
@@ -59,7 +59,9 @@ impl Group {
         };
         Self {
             members: Members::new(),
-            config: Config::new("membership", Duration::from_millis(200)).expect("a good name"),
+            config: Config::new("membership", Duration::from_millis(200))
+                .expect("a good name")
+                .with_layout(subjects[0].layout),
             subjects: subjects.iter().map(start).collect(),
             tokens: Vec::new(),
         }

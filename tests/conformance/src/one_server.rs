@@ -10,7 +10,7 @@ use n_and_i_test_support::{FaultProxy, RedisServer};
 use redis::{FromRedisValue, RedisResult};
 
 use crate::endpoint::Endpoint;
-use crate::site::Site;
+use crate::site::{Site, counted};
 use crate::tls::TlsProxy;
 
 /// What a row breaks and repairs.
@@ -144,15 +144,9 @@ impl Site for OneServer {
         self.admin(&["TIME"])
     }
 
-    fn counters(&mut self) -> Vec<(String, u32)> {
-        let pattern = format!("{}[0-9]*", self.group.tag());
-        let keys: Vec<String> = self.try_admin(&["KEYS", &pattern]).unwrap_or_default();
-        let value = |key: String| {
-            // None if it has expired meanwhile or is no counter.
-            let value: Option<u32> = self.try_admin(&["GET", &key]).unwrap_or_default();
-            Some((key, value?))
-        };
-        keys.into_iter().filter_map(value).collect()
+    fn counters(&mut self) -> Vec<(u64, u32)> {
+        let group = self.group.clone();
+        counted(&group, |words| self.try_admin(words).ok())
     }
 }
 

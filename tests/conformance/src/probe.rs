@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use n_and_i::{BootClock, Clock, Config, Instant, RegistrationError, Registry, Request};
-use n_and_i::{Reply, ServerTime, Stamp};
+use n_and_i::{Reply, ServerTime, Stamp, WorkerId};
 use n_and_i_core::Failure;
 
 use crate::executor::{Begun, Executor};
@@ -34,7 +34,8 @@ const IN_VAIN: u32 = 5;
 pub fn probe<S: Site>(row: &Row<S>, subject: &Subject) -> Result<(), String> {
     let (expected, _) = row.expected_of(subject);
     let executor = Executor::start(subject.runtime);
-    let config = |name| Config::new(name, INTERVAL).expect("a good name");
+    let config =
+        |name| Config::new(name, INTERVAL).expect("a good name").with_layout(subject.layout);
     let mut site = (row.set_up)();
     site.look_at(config("probe"));
     let mut registry = None;
@@ -51,7 +52,7 @@ pub fn probe<S: Site>(row: &Row<S>, subject: &Subject) -> Result<(), String> {
     let broken = BootClock.now();
     let time = time.filter(|_| row.limited);
     let not_after = time.as_ref().map(Time::limit);
-    let begin = |_| call(&registry, site.group(), not_after, &executor);
+    let begin = |worker| call(&registry, site.group(), worker, not_after, &executor);
     let calls: Vec<_> = (0..row.calls).map(begin).collect();
     let seen: Vec<_> = calls.into_iter().map(|call| Seen::of(call.wait().as_ref())).collect();
     if let Some(time) = &time
@@ -148,17 +149,19 @@ impl Time {
     }
 }
 
-/// One call, given up after the interval.
+/// One call of this worker, given up after the interval.
 fn call(
     registry: &AnyRegistry,
     config: &Config,
+    worker: u32,
     not_after: Option<ServerTime>,
     executor: &Executor,
 ) -> Begun<Option<Outcome>> {
     let (registry, config) = (registry.clone(), config.clone());
     let limit = executor.runtime().sleep(config.interval());
     executor.begin(async move {
-        let request = Request::new(&config, Stamp::from_u128(1), not_after);
+        let worker = WorkerId::from_u128(worker.into());
+        let request = Request::new(&config, Stamp::from_u128(1), not_after).with_worker(worker);
         let answer = async { Some(registry.register(request).await) };
         let given_up = async {
             limit.await;
@@ -175,7 +178,7 @@ fn first_success(
     executor: &Executor,
 ) -> Option<Reply> {
     for _ in 0..tries {
-        if let Some(Ok(registered)) = call(registry, config, None, executor).wait() {
+        if let Some(Ok(registered)) = call(registry, config, 0, None, executor).wait() {
             return Some(registered.reply);
         }
         thread::sleep(Duration::from_millis(20));

@@ -4,29 +4,39 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use n_and_i::{Registered, RegistrationError, Registry, Request};
+use n_and_i::{Config, Layout, Registered, RegistrationError, Registry, Request, WorkerId};
 
 /// What a registration came to.
 pub type Outcome = Result<Registered, RegistrationError>;
 
-type Registering<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A registry whose kind is known only when the test runs, so that a fault is written down once.
 #[derive(Clone)]
 pub struct AnyRegistry(Arc<dyn Erased>);
 
 trait Erased: Send + Sync {
-    fn register<'a>(&'a self, request: Request<'a>) -> Registering<'a>;
+    fn register<'a>(&'a self, request: Request<'a>) -> Boxed<'a, Outcome>;
     fn kind(&self) -> &'static str;
+    fn supports(&self, layout: Layout) -> bool;
+    fn release<'a>(&'a self, config: &'a Config, worker: WorkerId) -> Boxed<'a, ()>;
 }
 
 impl<R: Registry> Erased for R {
-    fn register<'a>(&'a self, request: Request<'a>) -> Registering<'a> {
+    fn register<'a>(&'a self, request: Request<'a>) -> Boxed<'a, Outcome> {
         Box::pin(Registry::register(self, request))
     }
 
     fn kind(&self) -> &'static str {
         Registry::kind(self)
+    }
+
+    fn supports(&self, layout: Layout) -> bool {
+        Registry::supports(self, layout)
+    }
+
+    fn release<'a>(&'a self, config: &'a Config, worker: WorkerId) -> Boxed<'a, ()> {
+        Box::pin(Registry::release(self, config, worker))
     }
 }
 
@@ -44,6 +54,14 @@ impl Registry for AnyRegistry {
 
     fn kind(&self) -> &'static str {
         self.0.kind()
+    }
+
+    fn supports(&self, layout: Layout) -> bool {
+        self.0.supports(layout)
+    }
+
+    async fn release(&self, config: &Config, worker: WorkerId) {
+        self.0.release(config, worker).await;
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use n_and_i::{Config, Layout};
+
 use crate::subject::{Client, Subject};
 
 /// A fault.
@@ -21,6 +23,8 @@ pub struct Row<S> {
     pub made_while_broken: bool,
     /// The interval of the group of workers.
     pub interval: Duration,
+    /// The gap of that group, if it is not the usual one.
+    pub gap: Option<f64>,
     /// How many intervals it stays broken, at least.
     pub lasts: u32,
     /// How many calls are made while it is broken, all at once.
@@ -29,6 +33,8 @@ pub struct Row<S> {
     pub limited: bool,
     /// The norm.
     pub expected: Expected,
+    /// What is expected of groups with slots, if that is more.
+    pub with_slots: Option<(Expected, &'static str)>,
     /// Where the norm is not met.
     pub deviations: Vec<Deviation>,
 }
@@ -115,10 +121,12 @@ impl<S> Row<S> {
             repair,
             made_while_broken: false,
             interval: INTERVAL,
+            gap: None,
             lasts: USUAL,
             calls: 1,
             limited: true,
             expected,
+            with_slots: None,
             deviations: Vec::new(),
         }
     }
@@ -140,6 +148,18 @@ impl<S> Row<S> {
     #[must_use]
     pub fn interval(self, interval: Duration) -> Self {
         Self { interval, ..self }
+    }
+
+    /// With a group of another gap.
+    #[must_use]
+    pub fn gap(self, gap: f64) -> Self {
+        Self { gap: Some(gap), ..self }
+    }
+
+    /// With more to be expected of groups with slots, whatever the client.
+    #[must_use]
+    pub fn with_slots(self, expected: Expected, reason: &'static str) -> Self {
+        Self { with_slots: Some((expected, reason)), ..self }
     }
 
     /// With a fault that lasts for more intervals.
@@ -166,8 +186,23 @@ impl<S> Row<S> {
         self
     }
 
+    /// The group of workers.
+    ///
+    /// # Panics
+    /// If the gap cannot be one.
+    pub fn group(&self, subject: &Subject) -> Config {
+        let config = Config::new("workers", self.interval).expect("a good name");
+        let gap = self.gap.unwrap_or_else(|| config.gap());
+        config.with_gap(gap).expect("a gap").with_layout(subject.layout)
+    }
+
     /// What is expected of this subject, and why if that is not the norm.
     pub fn expected_of(&self, subject: &Subject) -> (Expected, Option<&'static str>) {
+        if let Some((expected, reason)) =
+            self.with_slots.filter(|_| subject.layout == Layout::Slots)
+        {
+            return (expected, Some(reason));
+        }
         let of = |deviation: &&Deviation| deviation.clients.contains(&subject.client);
         match self.deviations.iter().find(of) {
             Some(deviation) => (deviation.expected, Some(deviation.reason)),

@@ -6,7 +6,7 @@ use n_and_i::Config;
 use n_and_i_test_support::{FaultProxy, RedisCluster, RedisServer, SentinelSetup};
 
 use crate::endpoint::{Address, Endpoint};
-use crate::site::Site;
+use crate::site::{Site, counted};
 
 /// How many nodes a cluster has, replicas aside.
 const PRIMARIES: usize = 3;
@@ -97,7 +97,7 @@ impl Site for Cluster {
         time((0..self.nodes).map(|node| self.cluster.node(node)))
     }
 
-    fn counters(&mut self) -> Vec<(String, u32)> {
+    fn counters(&mut self) -> Vec<(u64, u32)> {
         let primary = self.cluster.primary(self.slot());
         primary.map_or_else(Vec::new, |node| counters(self.cluster.node(node), &self.group))
     }
@@ -154,7 +154,7 @@ impl Site for Watched {
         time((0..3).map(|server| self.setup.server(server)))
     }
 
-    fn counters(&mut self) -> Vec<(String, u32)> {
+    fn counters(&mut self) -> Vec<(u64, u32)> {
         let primary = self.setup.primary();
         primary.map_or_else(Vec::new, |server| counters(self.setup.server(server), &self.group))
     }
@@ -165,13 +165,6 @@ fn time<'a>(mut servers: impl Iterator<Item = &'a RedisServer>) -> (u64, u64) {
     servers.find_map(|server| server.try_command(&["TIME"]).ok()).expect("one of them answers")
 }
 
-fn counters(server: &RedisServer, group: &Config) -> Vec<(String, u32)> {
-    let pattern = format!("{}[0-9]*", group.tag());
-    let keys: Vec<String> = server.try_command(&["KEYS", &pattern]).unwrap_or_default();
-    let value = |key: String| {
-        // None if it has expired meanwhile.
-        let value: Option<u32> = server.try_command(&["GET", &key]).unwrap_or_default();
-        Some((key, value?))
-    };
-    keys.into_iter().filter_map(value).collect()
+fn counters(server: &RedisServer, group: &Config) -> Vec<(u64, u32)> {
+    counted(group, |words| server.try_command(words).ok())
 }

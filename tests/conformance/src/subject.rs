@@ -7,7 +7,7 @@ use fred::clients::Client as FredClient;
 use fred::interfaces::ClientLike;
 use fred::types::Builder;
 use fred::types::config::{Config as FredConfig, ReconnectPolicy};
-use n_and_i::MemoryRegistry;
+use n_and_i::{Layout, MemoryRegistry};
 use n_and_i_fred::FredRegistry;
 use n_and_i_redis::RedisRegistry;
 use redis::AsyncConnectionConfig;
@@ -29,6 +29,8 @@ pub struct Subject {
     pub client: Client,
     /// The runtime.
     pub runtime: Runtime,
+    /// How its groups are kept.
+    pub layout: Layout,
 }
 
 /// How a registry is made.
@@ -55,11 +57,16 @@ pub enum Client {
 }
 
 const fn on(runtime: Runtime, client: Client, name: &'static str) -> Subject {
-    Subject { name, client, runtime }
+    Subject { name, client, runtime, layout: Layout::Counters }
 }
 
-/// Those that talk to a single server.
-pub const OF_ONE_SERVER: [Subject; 7] = [
+const fn slots(runtime: Runtime, client: Client, name: &'static str) -> Subject {
+    Subject { name, client, runtime, layout: Layout::Slots }
+}
+
+/// Those that talk to a single server. What a client and a runtime make of a fault does not depend on the layout, so
+/// one of each client stands for all that have slots.
+pub const OF_ONE_SERVER: [Subject; 9] = [
     on(Runtime::Tokio, Client::RedisClient, "redis from_client, Tokio"),
     on(Runtime::Smol, Client::RedisClient, "redis from_client, smol"),
     on(Runtime::AsyncStd, Client::RedisClient, "redis from_client, async-std"),
@@ -67,20 +74,24 @@ pub const OF_ONE_SERVER: [Subject; 7] = [
     on(Runtime::Tokio, Client::RedisManager, "redis from_shared ConnectionManager, Tokio"),
     on(Runtime::Tokio, Client::FredClient, "fred Client, Tokio"),
     on(Runtime::Tokio, Client::FredPool, "fred Pool, Tokio"),
+    slots(Runtime::Smol, Client::RedisClient, "redis from_client, smol, slots"),
+    slots(Runtime::Tokio, Client::FredClient, "fred Client, Tokio, slots"),
 ];
 
 /// Those that talk to a cluster.
-pub const OF_A_CLUSTER: [Subject; 3] = [
+pub const OF_A_CLUSTER: [Subject; 4] = [
     on(Runtime::Tokio, Client::RedisCluster, "redis from_cluster, Tokio"),
     on(Runtime::Smol, Client::RedisCluster, "redis from_cluster, smol"),
     on(Runtime::Tokio, Client::FredCluster, "fred Client, Tokio"),
+    slots(Runtime::Tokio, Client::FredCluster, "fred Client, Tokio, slots"),
 ];
 
 /// Those that ask sentinels.
-pub const OF_SENTINELS: [Subject; 3] = [
+pub const OF_SENTINELS: [Subject; 4] = [
     on(Runtime::Tokio, Client::RedisSentinel, "redis from_factory, Tokio"),
     on(Runtime::Smol, Client::RedisSentinel, "redis from_factory, smol"),
     on(Runtime::Tokio, Client::FredClient, "fred Client, Tokio"),
+    slots(Runtime::Tokio, Client::RedisSentinel, "redis from_factory, Tokio, slots"),
 ];
 
 /// Those that need no server.
@@ -91,7 +102,19 @@ pub const WITHOUT_SERVER: [Subject; 4] = [
     on(Runtime::AsyncStd, Client::Memory, "memory, async-std"),
 ];
 
+/// All clients and runtimes, whether or not they need a server, each once.
+pub fn each_once() -> impl Iterator<Item = Subject> {
+    let each = OF_ONE_SERVER.into_iter().filter(|subject| subject.layout == Layout::Counters);
+    each.chain(WITHOUT_SERVER)
+}
+
 impl Subject {
+    /// The same with groups that are kept in another way.
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
     /// A registry at this endpoint, whether or not anybody is there.
     pub fn connect(&self, endpoint: &Endpoint, executor: &Executor) -> AnyRegistry {
         let client = self.client;

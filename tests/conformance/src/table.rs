@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::membership;
 use crate::row::{Back, Class, Expected, Leases, Row};
 use crate::rows;
-use crate::subject::{OF_A_CLUSTER, OF_ONE_SERVER, OF_SENTINELS, Subject, WITHOUT_SERVER};
+use crate::subject::{OF_A_CLUSTER, OF_ONE_SERVER, OF_SENTINELS, Subject, each_once};
 
 const HEAD: &str = "\
 # Conformance
@@ -37,7 +37,8 @@ A cell has four parts:
 4. Within how many intervals after the repair the whole group owns everything again, by the server's clock.
 
 Whatever happens no two workers own the same at the same time, and no interval after that of the repair counts more
-registrations than there are workers; both are checked in every test. Groups are of two workers.
+registrations than there are workers; both are checked in every test. Groups are of two workers, and kept as
+counters unless the column says *slots*.
 ";
 
 const CLUSTER: &str = "\
@@ -120,14 +121,14 @@ fn membership_table(page: &mut String) -> fmt::Result {
     for row in membership::ALL {
         writeln!(page, "| {} | {} |", row.name, row.what)?;
     }
-    writeln!(page, "\nAsserted for:\n")?;
-    for subject in OF_ONE_SERVER.iter().chain(&WITHOUT_SERVER) {
+    writeln!(page, "\nAsserted in both [layouts](layouts.md) for:\n")?;
+    for subject in each_once() {
         writeln!(page, "- {}", subject.name)?;
     }
     writeln!(
         page,
-        "\nWorkers of all clients and runtimes that need a server also form one group, which settles \
-         and stays exclusive\nthrough a join, a crash and a restart of the server."
+        "\nWorkers of all clients and runtimes that need a server also form one group in each layout, \
+         which settles\nand stays exclusive through a join, a crash and a restart of the server."
     )
 }
 

@@ -29,7 +29,7 @@ pub fn workers<S: Site>(row: &Row<S>, subject: &Subject) -> Result<(), String> {
     let (expected, _) = row.expected_of(subject);
     let executor = Executor::start(subject.runtime);
     let mut site = (row.set_up)();
-    site.look_at(Config::new("workers", row.interval).expect("a good name"));
+    site.look_at(row.group(subject));
     let mut members = Members::new();
     let tokens;
     let mut changes = [0; WORKERS];

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use n_and_i::Layout;
 use n_and_i_conformance::row::Row;
 use n_and_i_conformance::site::Site;
 use n_and_i_conformance::subject::{
-    OF_A_CLUSTER, OF_ONE_SERVER, OF_SENTINELS, Subject, WITHOUT_SERVER,
+    Client, OF_A_CLUSTER, OF_ONE_SERVER, OF_SENTINELS, Subject, each_once,
 };
 use n_and_i_conformance::{membership, probe, rows, table, workers};
 
@@ -56,20 +57,25 @@ fn of_rows<S: Site + 'static>(
 
 fn of_membership() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for row in membership::ALL {
-        for subject in OF_ONE_SERVER.into_iter().chain(WITHOUT_SERVER) {
-            let run = move || {
-                row.run(&subject);
-                Ok(())
-            };
-            trials.push(Trial::test(format!("{}: {}", row.name, subject.name), run));
+    for &layout in Layout::ALL {
+        let each = move || each_once().map(move |subject| subject.with_layout(layout));
+        for row in membership::ALL {
+            for subject in each() {
+                let run = move || {
+                    row.run(&subject);
+                    Ok(())
+                };
+                trials.push(Trial::test(format!("{layout}, {}: {}", row.name, subject.name), run));
+            }
         }
+        let together = move || {
+            let of_servers = each().filter(|subject| subject.client != Client::Memory);
+            membership::together(&of_servers.collect::<Vec<_>>());
+            Ok(())
+        };
+        let name = format!("{layout}, all clients and runtimes in one group");
+        trials.push(Trial::test(name, together));
     }
-    let together = || {
-        membership::together(&OF_ONE_SERVER);
-        Ok(())
-    };
-    trials.push(Trial::test("all clients and runtimes in one group", together));
     trials
 }
 

@@ -1,5 +1,6 @@
 //! What each action does to a state.
 
+use n_and_i::WorkerId;
 use n_and_i_core::{AttemptId, Failure, ServerTime, Stamp, Timing};
 
 use crate::action::{Action, Fate, ServerFault};
@@ -18,18 +19,23 @@ impl World {
             Action::Wait => self.wait(setup),
             Action::Start(place) => {
                 self.starts -= 1;
+                self.changed = now;
                 let (worker, outcome) = Worker::start(setup, place, now);
                 self.workers[place] = Some(worker);
                 self.note(place, &outcome);
             }
             Action::Crash(place) => {
+                self.changed = now;
                 // Its work in flight is gone with it.
                 self.drains.retain(|(owner, _)| *owner != Some(place));
                 self.bury(place);
             }
             Action::Leave(place) => {
+                self.changed = now;
                 let outcome = self.worker(place).stop(setup, now);
                 self.note(place, &outcome);
+                let (timing, id) = (self.worker(place).timing(), self.worker(place).id);
+                self.server.release(now, timing, id);
                 self.bury(place);
             }
             Action::Wake(place) => {
@@ -43,10 +49,10 @@ impl World {
             Action::Send(place, fate) => self.send(setup, place, fate),
             Action::Execute(message, millis) => {
                 let request = self.messages.remove(message);
-                let Content::Request { place, timing, not_after } = request.content else {
+                let Content::Request { place, id, timing, not_after } = request.content else {
                     unreachable!("only requests are executed");
                 };
-                let answer = self.execute(setup, place, request.attempt, timing, not_after);
+                let answer = self.execute(setup, (place, id), request.attempt, timing, not_after);
                 if let Some(worker) = request.worker {
                     self.answer(worker, request.attempt, answer, millis);
                 }
@@ -91,30 +97,30 @@ impl World {
     }
 
     fn send(&mut self, setup: &Setup, place: usize, fate: Fate) {
-        let timing = self.worker(place).timing();
+        let (timing, id) = (self.worker(place).timing(), self.worker(place).id);
         let Some((attempt, not_after)) = self.worker(place).outgoing.take() else { return };
         let request = |world: &Self, worker, millis: u64| Message {
             arrives: world.now + millis * NANOS_PER_MILLI,
             worker,
             attempt,
-            content: Content::Request { place, timing, not_after },
+            content: Content::Request { place, id, timing, not_after },
         };
         match fate {
             Fate::Lost => return,
             Fate::Refused => {
                 return self.answer(place, attempt, Err(Failure::NotExecuted), 0);
             }
-            Fate::LostUnknown => return self.answer(place, attempt, Err(Failure::Unknown), 0),
+            Fate::LostUnknown => return self.answer(place, attempt, Err(setup.unknown()), 0),
             Fate::RequestLate(millis) => {
                 return self.post(request(self, Some(place), millis));
             }
             Fate::Twice(millis) => self.post(request(self, None, millis)),
             _ => {}
         }
-        let answer = self.execute(setup, place, attempt, timing, not_after);
+        let answer = self.execute(setup, (place, id), attempt, timing, not_after);
         match fate {
             Fate::ReplyLost => {}
-            Fate::ReplyUnknown => self.answer(place, attempt, Err(Failure::Unknown), 0),
+            Fate::ReplyUnknown => self.answer(place, attempt, Err(setup.unknown()), 0),
             Fate::ReplyLate(millis) => self.answer(place, attempt, answer, millis),
             _ => self.answer(place, attempt, answer, 0),
         }
@@ -123,7 +129,7 @@ impl World {
     fn execute(
         &mut self,
         setup: &Setup,
-        place: usize,
+        (place, id): (usize, WorkerId),
         attempt: AttemptId,
         timing: Timing,
         not_after: Option<ServerTime>,
@@ -132,7 +138,7 @@ impl World {
         // attempts at once, and a late one has another number than the one after it.
         let unique = [self.now, as_u64(place), attempt.get()].map(u128::from);
         let stamp = Stamp::from_u128(unique[0] << 32 | unique[1] << 16 | unique[2]);
-        let answer = self.server.register(self.now, timing, stamp, not_after);
+        let answer = self.server.register(self.now, timing, id, stamp, not_after);
         if !setup.breaks(BrokenRule::ConstantStamp) {
             return answer;
         }

@@ -4,7 +4,7 @@ use stateright::{Model, Property};
 
 use crate::action::Action;
 use crate::choices::choices;
-use crate::safety::{is_exclusive, owned, respects_drains, tokens_rise};
+use crate::safety::{is_exclusive, is_restored, owned, respects_drains, tokens_rise};
 use crate::setup::{INTERVAL, SETTLING, Setup};
 use crate::worker::as_u64;
 use crate::world::World;
@@ -30,6 +30,9 @@ impl LeaseModel {
     pub const AWAKE: &str = "every machine has a deadline in the future";
     /// Not vacuous: the faults leave somebody to own something.
     pub const SERVED: &str = "every worker owns a share at the end";
+    /// A group whose members come and go owns everything by the end of the fourth interval after
+    /// that in which the last of them did.
+    pub const RESTORED: &str = "three intervals after the change shows all is owned again";
     /// Not vacuous either: who is to keep serving does.
     pub const NARROWED: &str = "a worker owns what two intervals have in common";
 
@@ -86,6 +89,7 @@ impl Model for LeaseModel {
             Property::always(Self::DRAINED, |model, world| respects_drains(&model.setup, world)),
             Property::always(Self::FENCED, |model, world| tokens_rise(&model.setup, world)),
             Property::always(Self::AWAKE, |_, world: &World| world.silent.is_none()),
+            Property::always(Self::RESTORED, |model, world| is_restored(&model.setup, world)),
             Property::sometimes(Self::SERVED, |model: &Self, world: &World| {
                 let late = world.now + INTERVAL >= model.setup.end();
                 late && owned(&model.setup, world).count() == model.setup.gaps.len()

@@ -38,7 +38,7 @@ pub struct Counted {
 /// setup should make possible.
 pub fn check(setup: Setup) -> Counted {
     let started = Instant::now();
-    let name = format!("{}, {}", setup.name, setup.mode());
+    let name = format!("{}, {}, {}", setup.name, setup.layout, setup.mode());
     let checker = LeaseModel { setup }.checker().threads(THREADS).spawn_dfs().join();
     for (property, path) in checker.discoveries() {
         let failed = checker.model().property(property).expectation.discovery_is_failure();

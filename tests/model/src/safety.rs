@@ -5,7 +5,7 @@
 
 use n_and_i_core::{Mapping, Share};
 
-use crate::setup::Setup;
+use crate::setup::{INTERVAL, Setup};
 use crate::worker::Worker;
 use crate::world::World;
 
@@ -38,6 +38,19 @@ pub(crate) fn tokens_rise(setup: &Setup, world: &World) -> bool {
         let others = (0..world.workers.len()).filter(|other| *other != place).filter_map(handed);
         past.chain(others).all(|past| past.token < ours.token || !intersect(past.share, ours.share))
     })
+}
+
+/// If members only come and go: from the last slot of the fourth interval after the one in which the
+/// last of them did, each owns the whole of a pair, all of one count, which is theirs.
+pub(crate) fn is_restored(setup: &Setup, world: &World) -> bool {
+    let last_slots = (world.changed / INTERVAL + 5) * INTERVAL - INTERVAL / 10;
+    if !setup.only_membership_changes() || world.now < last_slots {
+        return true;
+    }
+    let members = world.workers.iter().flatten().count();
+    let whole =
+        |share: &Share| share.is_settled() && usize::try_from(share.pair().n()) == Ok(members);
+    owned(setup, world).filter(|(_, share)| whole(share)).count() == members
 }
 
 /// What each worker owns at this moment, by its own clock, also while it stalls.

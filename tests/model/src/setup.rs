@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use n_and_i_core::{Rebalance, Timing};
+use n_and_i::Layout;
+use n_and_i_core::{Failure, Rebalance, Timing};
 
 /// The length of the interval, in milliseconds.
 pub(crate) const INTERVAL_MILLIS: u64 = 1_000;
@@ -98,6 +99,8 @@ pub struct Setup {
     pub name: &'static str,
     /// The gap of each worker, and so how many there are.
     pub gaps: Vec<f64>,
+    /// How the group is kept.
+    pub layout: Layout,
     /// What each worker does while membership changes, at least as many as there are gaps.
     pub modes: Vec<Rebalance>,
     /// How many of them are running and settled at the start; the others may start later.
@@ -131,6 +134,7 @@ impl Setup {
         Self {
             name,
             gaps: vec![0.2; 3],
+            layout: Layout::Counters,
             modes: vec![Rebalance::StandDown; 3],
             running: 3,
             starts: 1,
@@ -153,6 +157,13 @@ impl Setup {
         self
     }
 
+    /// With a group that is kept like this.
+    #[must_use]
+    pub fn in_layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
     /// With this rule broken.
     #[must_use]
     pub fn breaking(mut self, rule: BrokenRule) -> Self {
@@ -162,6 +173,19 @@ impl Setup {
 
     pub(crate) fn breaks(&self, rule: BrokenRule) -> bool {
         self.broken == Some(rule)
+    }
+
+    /// What a worker is told of a registration whose fate is unknown.
+    pub(crate) fn unknown(&self) -> Failure {
+        match self.layout {
+            Layout::Slots => Failure::Repeatable,
+            _ => Failure::Unknown,
+        }
+    }
+
+    /// Whether nothing happens but that workers come and go.
+    pub(crate) fn only_membership_changes(&self) -> bool {
+        self.faults.iter().all(|fault| matches!(fault, Fault::Crash | Fault::Leave))
     }
 
     /// Whether any worker is to keep serving.

@@ -1,5 +1,6 @@
 //! A worker: a real machine, a clock of its own and what its consumer was handed.
 
+use n_and_i::WorkerId;
 use n_and_i_core::{
     AttemptId, Change, Diagnostic, Instant, Lease, Machine, Output, Pair, ServerTime, Share, Timing,
 };
@@ -13,6 +14,8 @@ const CLOCKS_APART: u64 = 7_777_777_777;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Worker {
     pub(crate) machine: Machine,
+    /// Tells it from all others, also from those before it at its place.
+    pub(crate) id: WorkerId,
     place: usize,
     /// The registration that was asked for and not yet sent.
     pub(crate) outgoing: Option<(AttemptId, Option<ServerTime>)>,
@@ -60,6 +63,7 @@ impl Worker {
         let mut worker = Self {
             machine: Machine::new(setup.timing(place), local(place, now))
                 .with_rebalance(setup.modes[place]),
+            id: WorkerId::from_u128(u128::from(now) << 8 | place as u128),
             place,
             outgoing: None,
             handed: None,

@@ -1,5 +1,6 @@
 //! A state of the model.
 
+use n_and_i::WorkerId;
 use n_and_i_core::{AttemptId, ServerTime, Timing};
 
 use crate::server::{Answer, Server};
@@ -23,6 +24,8 @@ pub struct World {
     pub(crate) fences: Option<Vec<(Option<usize>, Fence)>>,
     pub(crate) budget: u8,
     pub(crate) starts: u8,
+    /// When somebody came or went last.
+    pub(crate) changed: u64,
     /// Who was found without a deadline, or with one in the past.
     pub(crate) silent: Option<usize>,
 }
@@ -42,6 +45,7 @@ pub(crate) enum Content {
     /// The place is part of the stamp that it proposes.
     Request {
         place: usize,
+        id: WorkerId,
         timing: Timing,
         not_after: Option<ServerTime>,
     },
@@ -52,13 +56,14 @@ impl World {
     pub(crate) fn empty(setup: &Setup) -> Self {
         Self {
             now: 0,
-            server: Server::new(),
+            server: Server::new(setup.layout),
             workers: vec![None; setup.gaps.len()],
             messages: Vec::new(),
             drains: Vec::new(),
             fences: Some(Vec::new()),
             budget: 0,
             starts: 0,
+            changed: 0,
             silent: None,
         }
     }

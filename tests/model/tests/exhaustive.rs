@@ -1,6 +1,7 @@
-//! Every state of small groups with a few faults, in each mode of rebalancing. `MODEL=large` walks
+//! Every state of small groups with a few faults, in each layout and mode of rebalancing. `MODEL=large` walks
 //! through larger ones, which wants `--release`. With `--nocapture` the numbers of states are printed.
 
+use n_and_i::Layout;
 use n_and_i_core::Rebalance::{self, KeepServing, StandDown};
 use n_and_i_model::{Fault, Setup, check};
 
@@ -16,6 +17,8 @@ fn check_at_least(states: usize, setup: &Setup) {
     for modes in [[StandDown; 3], [KeepServing; 3], MIXED] {
         check_in(modes, states, setup);
     }
+    // Whoever may serve more: the others are held to less of the same.
+    check_in([KeepServing; 3], states / 6, &setup.clone().in_layout(Layout::Slots));
 }
 
 fn check_in(modes: [Rebalance; 3], states: usize, setup: &Setup) {
@@ -78,6 +81,19 @@ fn a_group_that_starts_from_nothing() {
     // No place is as good as another, so each start is several.
     setup.starts_every *= 2;
     check_in(MIXED, 200_000, &setup);
+}
+
+#[test]
+fn whoever_comes_or_goes_all_is_owned_again() {
+    let mut setup = Setup::new("come and go", 2, &[Fault::Crash, Fault::Leave]);
+    (setup.starts_every, setup.aftermath) = (200, 5);
+    if is_large() {
+        (setup.starts, setup.starts_every) = (2, 100);
+    }
+    for layout in [Layout::Counters, Layout::Slots] {
+        let setup = setup.clone().in_layout(layout);
+        check_in([KeepServing; 3], 20_000, &setup);
+    }
 }
 
 #[test]

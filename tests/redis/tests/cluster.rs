@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use n_and_i::{Config, RegistrationError, Registry, Request, Stamp, counters};
+use n_and_i::{Config, RegistrationError, Registry, Request, Stamp, counters, scripts};
 use n_and_i_redis::RedisRegistry;
 use n_and_i_test_support::{FaultProxy, RedisCluster, RedisServer, Scene, eventually};
 use redis::ProtocolVersion::{self, RESP2, RESP3};
@@ -65,7 +65,7 @@ async fn a_slot_on_its_way_is_not_counted_in_until_it_has_arrived() {
     let cluster = RedisCluster::start();
     let scene = settled(&cluster).await;
     let slot = cluster.slot(scene.name());
-    let guard = counters::guard_key(scene.config());
+    let guard = scripts::guard_key(scene.config());
     let moved = scene.present_interval(cluster.node(FIRST));
     let migration = cluster.begin_migration(slot, SECOND);
     for key in migration.keys() {
@@ -203,7 +203,7 @@ async fn at_each_step_of_a_migration_a_call_is_executed_once_or_not_at_all() {
     hand.is_counted_as(1).await;
     assert!(migration.move_key(&counter));
     hand.is_not_executed("non local key").await;
-    assert!(migration.move_key(&counters::guard_key(&hand.config)));
+    assert!(migration.move_key(&scripts::guard_key(&hand.config)));
     hand.is_not_executed("ASK").await;
     hand.is_not_executed("ASK").await;
     migration.finish();

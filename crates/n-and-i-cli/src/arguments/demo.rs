@@ -7,7 +7,7 @@ use clap::Args;
 use n_and_i::{Config, ConfigError, Rebalance};
 
 use crate::arguments::{
-    Demo, REBALANCE, SharedArguments, config_error, duration, rebalance, usage_error,
+    Demo, REBALANCE, RegistryArguments, config_error, duration, rebalance, usage_error,
 };
 use crate::connection;
 
@@ -44,7 +44,7 @@ pub(super) struct DemoArguments {
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
-    shared: SharedArguments,
+    registry: RegistryArguments,
 }
 
 const JSON: &str = r#"With --json every line is an object:
@@ -87,7 +87,7 @@ impl DemoArguments {
         if length.is_zero() {
             return Err(usage_error("demo", "for is 0s, must be longer (such as 15s)"));
         }
-        let (workers, json) = (self.workers.into(), self.shared.json);
+        let (workers, json) = (self.workers.into(), self.registry.json);
         Ok(Demo { groups, interval, workers, length, redis, json })
     }
 
@@ -101,7 +101,7 @@ impl DemoArguments {
             }
         });
         let group = |name: &str, rebalance| {
-            Ok(self.shared.config(name, self.interval)?.with_rebalance(rebalance))
+            Ok(self.registry.config(name, self.interval)?.with_rebalance(rebalance))
         };
         // So that a name that will not do is shown as it was given.
         let alone = group(&name, self.rebalance.unwrap_or_default())?;
@@ -116,6 +116,7 @@ impl DemoArguments {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use n_and_i::Layout;
 
     use super::*;
     use crate::arguments::{CommandLine, Task};
@@ -148,6 +149,19 @@ mod tests {
         for mode in REBALANCE {
             let one = demo(&["--rebalance", mode.as_str()]).groups;
             assert_eq!((one.len(), one[0].name(), one[0].rebalance()), (1, "demo", mode));
+        }
+    }
+
+    #[test]
+    fn both_groups_are_kept_as_asked_for() {
+        for (words, layout) in [
+            (&[][..], Layout::Counters),
+            (&["--layout", "counters"], Layout::Counters),
+            (&["--layout", "slots"], Layout::Slots),
+            (&["--layout", "slots", "--rebalance", "stand-down"], Layout::Slots),
+        ] {
+            let groups = demo(words).groups;
+            assert!(groups.iter().all(|group| group.layout() == layout), "{words:?}: {groups:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use n_and_i::Mapping;
 use n_and_i_sim::{Faults, Rebalancing};
 
-use crate::arguments::{duration, one_of, usage_error};
+use crate::arguments::{GroupArguments, duration, one_of, usage_error};
 use crate::simulate::{Course, Faulty, Settings, Simulation, Sweep};
 
 /// Simulate a group under faults, in virtual time, and check that no task ever has two owners
@@ -31,9 +31,8 @@ pub(super) struct SimulateArguments {
     /// Length of an interval: each worker registers once in each
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     interval: Duration,
-    /// Timing slack as a fraction of the interval, more than 0 and less than 0.5
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.15, allow_negative_numbers = true)]
-    gap: f64,
+    #[command(flatten)]
+    group: GroupArguments,
     /// How long a message takes to the server or back, on average
     #[arg(long, value_name = "DURATION", default_value = "500us", value_parser = duration)]
     delay: Duration,
@@ -75,7 +74,7 @@ pub(super) struct SimulateArguments {
     /// How many more workers know only the counters, 0 to 10000
     ///
     /// They count themselves once per interval. What they own counts as owned by nobody, and the
-    /// group as neither settled nor unsettled.
+    /// group as neither settled nor unsettled. Only with --layout counters.
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=10_000))]
     foreign: u16,
     /// Where the random numbers begin
@@ -105,9 +104,10 @@ impl SimulateArguments {
             workers: self.workers.into(),
             intervals: self.intervals.into(),
             interval: self.interval,
-            gap: self.gap,
+            gap: self.group.gap,
             delay: self.delay,
             faults: faults.in_group(self.clock_rate, self.mixed_gaps, self.foreign.into()),
+            layout: self.group.layout,
             rebalancing: self.rebalance,
             mapping: self.mapping,
             course: self.scenario,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use n_and_i::Rebalance;
 
-use crate::arguments::{SharedArguments, Watch, config_error, duration, rebalance, usage_error};
+use crate::arguments::{RegistryArguments, Watch, config_error, duration, rebalance, usage_error};
 use crate::connection;
 
 /// Be one worker of a group and print a line whenever what it owns changes
@@ -38,7 +38,7 @@ pub(super) struct WatchArguments {
     )]
     redis: String,
     #[command(flatten)]
-    shared: SharedArguments,
+    registry: RegistryArguments,
 }
 
 const JSON: &str = r#"With --json every line is an object:
@@ -57,11 +57,35 @@ Example:
 
 impl WatchArguments {
     pub(super) fn check(self) -> Result<Watch, clap::Error> {
-        let config = self.shared.config(&self.name, self.interval);
+        let config = self.registry.config(&self.name, self.interval);
         let config = config.map_err(|error| config_error("watch", &error))?;
         let config = config.with_rebalance(self.rebalance);
         let redis = connection::registry(&self.redis);
         let redis = redis.map_err(|message| usage_error("watch", &message))?;
-        Ok(Watch { config, redis, json: self.shared.json })
+        Ok(Watch { config, redis, json: self.registry.json })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use n_and_i::Layout;
+
+    use crate::arguments::{CommandLine, Task};
+
+    #[test]
+    fn the_group_is_kept_as_asked_for() {
+        for (words, layout) in [
+            (&[][..], Layout::Counters),
+            (&["--layout", "counters"], Layout::Counters),
+            (&["--layout", "slots"], Layout::Slots),
+        ] {
+            let command = ["n-and-i", "watch", "--name", "x", "--interval", "1s"];
+            let line = CommandLine::try_parse_from(command.iter().chain(words));
+            let Task::Watch(watch) = line.unwrap().command.check().unwrap() else {
+                unreachable!("watch was asked for")
+            };
+            assert_eq!(watch.config.layout(), layout, "{words:?}");
+        }
     }
 }

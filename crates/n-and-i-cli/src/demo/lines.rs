@@ -25,8 +25,9 @@ impl Audience for Plain {
             [one] => (format!("group {one}"), ""),
             several => (format!("each of the groups {}", several.join(" and ")), " in each"),
         };
+        let layout = demo.layout_note();
         print(&format!(
-            "{workers} in {groups}, one registration per worker and {:?}; one more joins{each} \
+            "{workers} in {groups}{layout}, one registration per worker and {:?}; one more joins{each} \
              after {third:.1} s, one crashes after {:.1} s, end after {:.1} s",
             demo.interval,
             2.0 * third,

@@ -69,7 +69,8 @@ impl Live {
             [one] => format!("group {:?}", one.name()),
             several => format!("the same in {} groups", several.len()),
         };
-        let groups = format!("{groups} {place}, interval {:?}", demo.interval);
+        let layout = demo.layout_note();
+        let groups = format!("{groups} {place}{layout}, interval {:?}", demo.interval);
         let screen = Some(Screen::open()?);
         log.hold();
         Ok(Self {

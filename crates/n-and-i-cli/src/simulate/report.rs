@@ -39,6 +39,7 @@ struct Fields {
     clock_rate: f64,
     mixed_gaps: bool,
     foreign: u32,
+    layout: &'static str,
     rebalance: &'static str,
     mapping: &'static str,
     scenario: &'static str,
@@ -142,6 +143,7 @@ impl Report<'_> {
             clock_rate: faults.clock_rate,
             mixed_gaps: faults.mixed_gaps,
             foreign: faults.foreign,
+            layout: settings.layout.as_str(),
             rebalance: settings.rebalancing.as_str(),
             mapping: settings.mapping.as_str(),
             scenario: settings.course.name(),
@@ -276,7 +278,7 @@ fn as_object<T: Serialize, S: Serializer>(
 
 #[cfg(test)]
 mod tests {
-    use n_and_i::{Mapping, Pair, Share};
+    use n_and_i::{Layout, Mapping, Pair, Share};
     use n_and_i_sim::{Claim, Plan, Rebalancing};
     use serde_json::Value as Json;
 
@@ -290,6 +292,7 @@ mod tests {
             gap: 0.2,
             delay: Duration::from_millis(1),
             faults: "none".parse().unwrap(),
+            layout: Layout::default(),
             rebalancing: Rebalancing::default(),
             mapping: Mapping::Modulo,
             course: Course::Storms,

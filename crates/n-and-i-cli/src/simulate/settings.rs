@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use n_and_i::{Mapping, Timing, TimingError};
+use n_and_i::{Layout, Mapping, Timing, TimingError};
 use n_and_i_sim::{Plan, PlanError, Rebalancing, Scenario};
 
 use crate::simulate::Faulty;
@@ -54,6 +54,7 @@ pub(crate) struct Settings {
     pub(crate) gap: f64,
     pub(crate) delay: Duration,
     pub(crate) faults: Faulty,
+    pub(crate) layout: Layout,
     pub(crate) rebalancing: Rebalancing,
     pub(crate) mapping: Mapping,
     pub(crate) course: Course,
@@ -71,6 +72,8 @@ pub(crate) enum SettingsError {
     Delay(Duration),
     /// Clocks are to differ by too much, or by no number.
     ClockRate(f64),
+    /// Workers that know only the counters, in another layout.
+    ForeignInLayout { foreign: u32, layout: Layout },
     /// A distance between planned changes where nothing is planned.
     EveryWithoutPlan(f64),
     /// The distance between planned changes is out of range.
@@ -91,6 +94,12 @@ impl fmt::Display for SettingsError {
             Self::ClockRate(rate) => {
                 write!(f, "clock-rate is {rate}, must be from 0 to {CLOCK_RATE} (one per cent)")
             }
+            Self::ForeignInLayout { foreign, layout } => write!(
+                f,
+                "foreign is {foreign}, but workers that know only the counters cannot take part \
+                 with --layout {layout}: must be 0, or come with --layout {}",
+                Layout::Counters
+            ),
             Self::EveryWithoutPlan(every) => {
                 let planned = Course::ALL.iter().filter(|course| **course != Course::Storms);
                 let planned: Vec<_> = planned.map(|course| course.name()).collect();
@@ -132,7 +141,10 @@ impl Settings {
         if !(0.0..=CLOCK_RATE).contains(&faults.clock_rate) {
             return Err(SettingsError::ClockRate(faults.clock_rate));
         }
-        let Self { workers, intervals, interval, .. } = *self;
+        let Self { workers, intervals, interval, layout, .. } = *self;
+        if faults.foreign > 0 && layout != Layout::Counters {
+            return Err(SettingsError::ForeignInLayout { foreign: faults.foreign, layout });
+        }
         let to_f64 = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let group = to_f64(workers.try_into().unwrap_or(u64::MAX));
         let scenario = self.planned(scenario)?;
@@ -144,6 +156,7 @@ impl Settings {
             return Err(SettingsError::Length { workers, intervals, interval, most });
         }
         let scenario = scenario.with_delay(self.delay).with_intervals(intervals);
+        let scenario = scenario.with_layout(layout);
         let scenario = scenario.with_rebalance(self.rebalancing).with_mapping(self.mapping);
         // What does not settle is measured, not a reason to stop.
         Ok(scenario.allow_unsettled())
@@ -182,10 +195,11 @@ impl Settings {
 
     /// The options besides the usual ones that are not as usual, without their dashes.
     pub(crate) fn options(&self) -> Vec<String> {
-        let Self { rebalancing, mapping, course, .. } = *self;
+        let Self { layout, rebalancing, mapping, course, .. } = *self;
         let mut options = self.faults.options();
         options.extend(
             [
+                (layout != Layout::default()).then(|| format!("layout {layout}")),
                 (rebalancing != Rebalancing::default()).then(|| format!("rebalance {rebalancing}")),
                 (mapping != Mapping::Modulo).then(|| format!("mapping {mapping}")),
                 (course != Course::Storms).then(|| format!("scenario {}", course.name())),
@@ -231,147 +245,4 @@ pub(super) fn duration(duration: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_read_back() {
-        for (text, expected) in [
-            ("0s", "0s"),
-            ("5s", "5s"),
-            ("1m 30s", "90s"),
-            ("1s 500ms", "1500ms"),
-            ("500us", "500us"),
-            ("1500ns", "1500ns"),
-        ] {
-            let length = humantime::parse_duration(text).unwrap();
-            assert_eq!(duration(length), expected);
-            assert_eq!(humantime::parse_duration(expected).unwrap(), length);
-        }
-    }
-
-    fn settings(faults: Faulty) -> Settings {
-        Settings {
-            workers: 10_000,
-            intervals: 1000,
-            interval: Duration::from_secs(5),
-            gap: 0.15,
-            delay: Duration::ZERO,
-            faults,
-            rebalancing: Rebalancing::default(),
-            mapping: Mapping::Modulo,
-            course: Course::Storms,
-            every: None,
-            seed: 1,
-        }
-    }
-
-    fn planned(plan: Plan, every: Option<f64>) -> Settings {
-        let course = Course::Planned(plan);
-        Settings { workers: 10, course, every, ..settings("none".parse().unwrap()) }
-    }
-
-    #[test]
-    fn what_can_be_counted_can_be_simulated() {
-        let settings = settings("all".parse().unwrap());
-        assert!(settings.scenario().is_ok());
-        let too_long = Settings { interval: Duration::from_secs(3600), ..settings.clone() };
-        let error = too_long.scenario().unwrap_err().to_string();
-        assert!(error.contains("10000 * 1000 * 3600s, must be at most 36"), "{error}");
-        let days = Duration::from_secs(50 * 24 * 60 * 60);
-        let too_slow = Settings { delay: days, ..settings.clone() };
-        assert!(matches!(too_slow.scenario(), Err(SettingsError::Delay(delay)) if delay == days));
-        let too_wide = Settings { gap: 0.5, ..settings };
-        assert!(matches!(too_wide.scenario(), Err(SettingsError::Timing(_))));
-    }
-
-    #[test]
-    fn those_who_join_are_counted_too() {
-        let month = Duration::from_secs(30 * 24 * 60 * 60);
-        let alone = Settings {
-            workers: 1,
-            interval: month,
-            intervals: 12 * 100,
-            ..settings("lost-reply".parse().unwrap())
-        };
-        assert!(alone.scenario().is_ok());
-        let crowded = Settings { faults: "join=100".parse().unwrap(), ..alone };
-        let error = crowded.scenario().unwrap_err().to_string();
-        let expected = "is 1 * 1200 * 2592000s, must be at most 15 days with these faults";
-        assert!(error.contains(expected), "{error}");
-        let days = Duration::from_secs(36 * 60 * 60);
-        assert!(Settings { intervals: 10, interval: days, ..crowded }.scenario().is_ok());
-    }
-
-    #[test]
-    fn clocks_may_differ_by_one_per_cent() {
-        let at = |rate| {
-            settings(Faulty::in_group("none".parse().unwrap(), Some(rate), false, 0)).scenario()
-        };
-        for good in [0.0, 0.001, 0.01] {
-            assert!(at(good).is_ok(), "{good}");
-        }
-        for wrong in [-0.001, 0.011, f64::NAN, f64::INFINITY] {
-            let error = at(wrong).unwrap_err().to_string();
-            let expected = format!("clock-rate is {wrong}, must be from 0 to 0.01 (one per cent)");
-            assert_eq!(error, expected);
-        }
-    }
-
-    #[test]
-    fn planned_changes_need_a_plan_and_time() {
-        let error = |settings: &Settings| settings.scenario().unwrap_err().to_string();
-        for plan in Plan::ALL {
-            assert_eq!(planned(plan, None).scenario().unwrap().plan(), Some((plan, 4.0)));
-            assert_eq!(planned(plan, Some(0.5)).scenario().unwrap().plan(), Some((plan, 0.5)));
-            for wrong in [0.0, -1.0, 0.09, 1e7, f64::NAN, f64::INFINITY] {
-                let expected = format!("every is {wrong}, must be from 0.1 to 1000000 (intervals)");
-                assert_eq!(error(&planned(plan, Some(wrong))), expected);
-            }
-            let short = |intervals, every| Settings { intervals, ..planned(plan, every) };
-            assert!(short(19, None).scenario().is_ok());
-            let expected = "intervals is 18, must be more than 18: the group settles for 14, and \
-                            the first change comes 4 later";
-            assert_eq!(error(&short(18, None)), expected);
-            assert!(
-                error(&short(10, Some(20.5)))
-                    .starts_with("intervals is 10, must be more than 34.5")
-            );
-        }
-        let storms = Settings { every: Some(4.0), ..settings("none".parse().unwrap()) };
-        let expected = "every is 4, but with storms nothing is planned: must come with \
-                        --scenario rolling-restart or join-and-leave";
-        assert_eq!(error(&storms), expected);
-    }
-
-    #[test]
-    fn what_was_asked_for_reaches_the_scenario() {
-        let settings = Settings {
-            rebalancing: Rebalancing::Mixed,
-            mapping: Mapping::Jump,
-            ..planned(Plan::JoinAndLeave, Some(2.5))
-        };
-        let scenario = settings.scenario().unwrap();
-        assert_eq!(scenario.rebalancing(), Rebalancing::Mixed);
-        assert_eq!(scenario.mapping(), Mapping::Jump);
-        assert_eq!(scenario.plan(), Some((Plan::JoinAndLeave, 2.5)));
-    }
-
-    #[test]
-    fn the_command_names_what_is_not_as_usual() {
-        let usual = settings("all,crash=0.1".parse().unwrap()).to_string();
-        assert!(usual.ends_with(" --delay 0s --faults all,crash=0.1 --seed 1"), "{usual}");
-        let faulty = Faulty::in_group("crash".parse().unwrap(), Some(0.002), true, 2);
-        let command = settings(faulty).to_string();
-        let options = " --faults crash --clock-rate 0.002 --mixed-gaps --foreign 2 --seed 1";
-        assert!(command.ends_with(options), "{command}");
-        let planned = Settings {
-            rebalancing: Rebalancing::Mixed,
-            mapping: Mapping::Jump,
-            ..planned(Plan::RollingRestart, None)
-        };
-        let options = " --faults none --rebalance mixed --mapping jump --scenario rolling-restart \
-                       --every 4 --seed 1";
-        assert!(planned.to_string().ends_with(options), "{planned}");
-    }
-}
+mod tests;

@@ -33,6 +33,9 @@ fn wrong_arguments_are_usage_errors() {
         (&["watch"], &["--name", "", "--interval", "1s"], &["name is empty"]),
         (WATCH, &["--gap", "0"], &["gap is 0, must be", "Usage: n-and-i watch"]),
         (WATCH, &["--rebalance", "no"], &["--rebalance", "'no'", "stand-down, keep-serving"]),
+        (WATCH, &["--layout", "guard"], &["'guard' for '--layout <LAYOUT>'", "counters, slots"]),
+        (&["demo"], &["--layout", "slot"], &["'slot' for '--layout", "counters, slots"]),
+        (&["simulate"], &["--layout", "both"], &["'both' for '--layout", "counters, slots"]),
         (WATCH, &["--redis", "http://:hunter2@host"], &["redis+unix:///path", "rediss://"]),
         (WATCH, &["--redis", "redis://:hunter2@host/x"], &["Invalid database number"]),
     ];
@@ -66,11 +69,26 @@ fn help_and_version_go_to_standard_output() {
         (&["--help"][..], &["demo", "simulate", "watch", "RUST_LOG", "Example:"][..]),
         (
             &["demo", "--help"],
-            &["[default: 5]", "[default: both]", "lost_by_join", "pi, pn", "token", "Example:"],
+            &[
+                "[default: 5]",
+                "[default: both]",
+                "counters, slots",
+                "lost_by_join",
+                "pi, pn",
+                "token",
+                "Example:",
+            ],
         ),
         (
             &["watch", "--help"],
-            &["REDIS_URL", "[default: stand-down]", "pi, pn", "fencing token", "Example:"],
+            &[
+                "REDIS_URL",
+                "[default: stand-down]",
+                "[default: counters]",
+                "pi, pn",
+                "fencing token",
+                "Example:",
+            ],
         ),
         (&["--version"], &["n-and-i ", env!("CARGO_PKG_VERSION")]),
     ] {

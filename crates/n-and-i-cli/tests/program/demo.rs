@@ -39,6 +39,40 @@ fn in_redis_too() {
 }
 
 #[test]
+fn in_slots_too() {
+    let program = Program::start(&[&["demo", "--json", "--layout", "slots"], &LENGTH[..]].concat());
+    replay_both(&program.json());
+
+    let server = RedisServer::start();
+    let url = server.url();
+    let arguments = ["demo", "--json", "--layout", "slots", "--redis", &url, "--name", "x"];
+    let program = Program::start(&[&arguments, &LENGTH[..]].concat());
+    for mode in MODES {
+        let key = format!("{{x-{mode}}}:guard");
+        eventually("one key for each group", || {
+            let kind: String = server.command(&["TYPE", &key]);
+            (kind == "hash").then_some(())
+        });
+    }
+    let keys: Vec<String> = server.command(&["KEYS", "*"]);
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    replay_both(&program.json());
+}
+
+#[test]
+fn a_demo_in_slots_says_so() {
+    let group = ["demo", "--interval", "50ms", "--for", "200ms"];
+    for (layout, expected) in
+        [("slots", "\"demo-keep-serving\", layout slots, one"), ("counters", "serving\", one")]
+    {
+        let mut program = Program::start(&[&group[..], &["--layout", layout]].concat());
+        assert!(program.end().success());
+        let first = program.stdout().swap_remove(0);
+        assert!(first.contains(expected), "{first}");
+    }
+}
+
+#[test]
 fn one_group_can_be_alone() {
     for mode in MODES {
         let arguments = ["demo", "--json", "--rebalance", mode];

@@ -3,6 +3,7 @@
 mod arguments;
 mod child;
 mod demo;
+mod layout;
 mod log;
 mod planned;
 mod simulate;

@@ -184,6 +184,14 @@ fn one_group_can_be_alone() {
 }
 
 #[test]
+fn another_layout_is_named() {
+    let terminal =
+        Terminal::start(&[&ENDLESS[..], &["--layout", "slots"]].concat(), (24, 80), false);
+    let contents = terminal.wait_for("Settled: 5 workers share the keys.").contents();
+    assert!(contents.contains("in 2 groups in memory, layout slots, interval"), "{contents}");
+}
+
+#[test]
 fn it_follows_the_terminals_size() {
     let terminal = Terminal::start(&ENDLESS, (24, 80), false);
     terminal.wait_for("Ctrl-C ends the demo");

@@ -191,3 +191,60 @@ fn another_interval_than_the_groups_is_reported() {
     let line = second.wait_for_error("registration failed");
     assert!(line.contains("200ms") && line.contains("500ms"), "{line}");
 }
+
+#[test]
+fn in_slots_who_stays_keeps_its_index_and_who_comes_is_last() {
+    let server = RedisServer::start();
+    let watch = || watch(&server.url(), &["--layout", "slots", "--json"]);
+    let owns = |worker: &Program, pair: (u64, u64)| {
+        eventually(&format!("one owns {} of {}", pair.0, pair.1), || {
+            let line = worker.stdout().last().map(|line| json(line))?;
+            (line["i"] == pair.0 && line["n"] == pair.1).then_some(())
+        });
+    };
+    let first = watch();
+    owns(&first, (0, 1));
+    let second = watch();
+    owns(&second, (1, 2));
+    let mut third = watch();
+    for (i, worker) in (0..).zip([&first, &second, &third]) {
+        owns(worker, (i, 3));
+    }
+    let keys: Vec<String> = server.command(&["KEYS", "*"]);
+    assert_eq!(keys, ["{x}:guard"]);
+    third.signal(Signal::TERM);
+    assert_eq!(third.end().code(), Some(0));
+    for (i, worker) in (0..).zip([&first, &second]) {
+        owns(worker, (i, 2));
+        let lines = worker.stdout();
+        let mut told = lines.iter().map(|line| json(line));
+        assert!(told.all(|line| line["i"].is_null() || line["i"] == i), "{lines:#?}");
+    }
+}
+
+#[test]
+fn another_layout_than_the_groups_is_reported() {
+    let server = RedisServer::start();
+    for (name, group, own) in [("a", "counters", "slots"), ("b", "slots", "counters")] {
+        let url = server.url();
+        let watch = |layout: &str| {
+            let of_group = ["watch", "--name", name, "--interval", "200ms", "--redis", &url];
+            Program::start(&[&of_group[..], &["--layout", layout]].concat())
+        };
+        let mut first = watch(group);
+        first.wait_for("owns 0 of 1");
+        let mut second = watch(own);
+        let line = second.wait_for_error("registration failed");
+        let both =
+            format!("group \"{name}\" has the layout {group}, this worker is configured for {own}");
+        assert!(line.contains("ERROR") && line.contains(&both), "{line}");
+        assert!(second.is_running());
+        let owns = second.stdout().into_iter().find(|line| line.contains("owns"));
+        assert_eq!(owns, None, "the group is not its own");
+        // Once the group is gone the other layout takes over.
+        first.signal(Signal::TERM);
+        assert_eq!(first.end().code(), Some(0));
+        assert!(first.stdout().iter().all(|line| !line.contains("of 2")), "{:?}", first.stdout());
+        second.wait_for("owns 0 of 1");
+    }
+}

@@ -170,6 +170,7 @@ fn failure() -> impl Strategy<Value = Failure> {
     ];
     prop_oneof![
         3 => Just(Failure::NotExecuted),
+        1 => Just(Failure::Repeatable),
         3 => Just(Failure::Unknown),
         1 => group.prop_map(|group| Failure::IntervalMismatch { group }),
     ]

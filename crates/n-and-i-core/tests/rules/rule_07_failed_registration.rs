@@ -9,8 +9,9 @@ type FailureNow = dyn Fn(&Worker) -> Failure;
 #[test]
 fn what_certainly_did_not_run_is_retried_with_back_off() {
     let too_late = |worker: &Worker| Failure::TooLate { at: worker.server_time() };
-    let cases: [(&str, &FailureNow); 3] = [
+    let cases: [(&str, &FailureNow); 4] = [
         ("not executed", &|_| Failure::NotExecuted),
+        ("counted once only, however often it is asked for", &|_| Failure::Repeatable),
         ("too late", &too_late),
         ("refused", &|_| MISMATCH),
     ];

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use n_and_i::{Registered, RegistrationError, Registry, Request};
+use n_and_i::{Config, Layout, Registered, RegistrationError, Registry, Request, WorkerId};
 use n_and_i_core::{AttemptId, Failure, Output, Reply, ServerTime};
 
 type Answer = Result<Reply, Failure>;
@@ -20,12 +20,19 @@ struct Line {
     /// The request that the world has not taken yet.
     outgoing: Option<(u64, Option<ServerTime>)>,
     waiting: BTreeMap<u64, (Option<Answer>, Waker)>,
+    /// Whether the worker gives its index back, as the world does not know yet.
+    leaves: bool,
 }
 
 impl SimulatedRegistry {
     pub(super) fn next_request(&self) -> Option<Output> {
         let (number, not_after) = self.line().outgoing.take()?;
         Some(Output::Register { attempt: AttemptId::new(number), not_after })
+    }
+
+    /// Whether the worker gives its index back; true once.
+    pub(super) fn takes_leave(&self) -> bool {
+        std::mem::take(&mut self.line().leaves)
     }
 
     /// An answer has come. Nobody may wait for it any more.
@@ -95,5 +102,13 @@ impl Registry for SimulatedRegistry {
 
     fn kind(&self) -> &'static str {
         "simulation"
+    }
+
+    fn supports(&self, _: Layout) -> bool {
+        true
+    }
+
+    async fn release(&self, _: &Config, _: WorkerId) {
+        self.line().leaves = true;
     }
 }

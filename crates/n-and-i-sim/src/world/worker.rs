@@ -1,5 +1,6 @@
 //! Workers: a process, its clock and its line to the server.
 
+use n_and_i::Layout;
 use n_and_i_core::{
     AttemptId, Change, Failure, Instant, Lease, Output, Reason, Rebalance, Reply, ServerTime,
     Timing,
@@ -218,6 +219,11 @@ impl<P: Program> World<P> {
             }
         }
         let worker = &mut self.workers[number];
+        let Some(process) = &mut worker.process else { return };
+        if self.scenario.layout == Layout::Slots && process.takes_leave() {
+            self.send_leave(number);
+        }
+        let worker = &mut self.workers[number];
         let Some(process) = &worker.process else { return };
         if process.has_panicked() {
             self.violate(Violation::Panicked { worker: number });
@@ -257,6 +263,15 @@ impl<P: Program> World<P> {
         if self.meets(Fault::Duplicate) {
             let later = time + from_f64(1.5 * to_f64(self.interval()) * self.random.unit());
             self.at(later, request);
+        }
+    }
+
+    fn send_leave(&mut self, number: usize) {
+        let worker = &self.workers[number];
+        let (life, unheard) = (worker.life, worker.unheard_until > self.now);
+        if !(unheard || self.meets(Fault::LostRequest)) {
+            let time = self.now + self.delay();
+            self.at(time, Event::Release { worker: number, life });
         }
     }
 

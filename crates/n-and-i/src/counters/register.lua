@@ -11,7 +11,16 @@ local tag = string.sub(KEYS[1], 1, -6)
 local open = tag .. string.format('%.0f', interval)
 
 local same, stamp, count, closing, previous, server = false, ARGV[3], 0, -1, '-', ''
-local guard = redis.call('GET', KEYS[1])
+local guard = redis.pcall('GET', KEYS[1])
+if type(guard) == 'table' then
+  -- A hash is how the slots layout keeps its groups.
+  local group = string.find(guard.err, 'WRONGTYPE') and redis.call('HGET', KEYS[1], 'group')
+  local theirs = group and string.match(group, '^slots (%d+) ')
+  if theirs then
+    return 'layout slots ' .. theirs
+  end
+  return redis.error_reply(group and 'BADGUARD ' .. KEYS[1] .. ' holds something else' or guard.err)
+end
 if guard then
   local g_length, g_interval, g_count, g_stamp, g_closing, g_previous, g_server =
     string.match(guard, '^counters (%d+) (%d+) (%d+) (%x+) (%-?%d+) ([%x-]+) (%x*)$')

@@ -2,6 +2,8 @@
 
 use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
 
+use crate::layout::Refusal;
+
 /// How many intervals keys are kept, counted from their latest `PEXPIRE`.
 const KEPT_INTERVALS: u64 = 3;
 const MICROS_PER_MILLI: u64 = 1_000;
@@ -34,15 +36,6 @@ struct Guard {
     previous: Option<Stamp>,
     server: u64,
     expires: ServerTime,
-}
-
-/// Why the script did not count a registration.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Refusal {
-    /// The request's time limit had passed.
-    TooLate,
-    /// The group runs at this interval, in milliseconds.
-    Interval(u64),
 }
 
 impl Store {
@@ -151,6 +144,11 @@ impl Store {
     pub fn value(&self, interval: u64, at: ServerTime) -> Option<u32> {
         let counter = self.counters.iter().rev().find(|counter| counter.interval == interval)?;
         (counter.expires >= at).then_some(counter.value)
+    }
+
+    /// The interval length that the guard names, unless it has expired.
+    pub fn interval_millis(&self, at: ServerTime) -> Option<u64> {
+        self.guard.filter(|guard| guard.expires >= at).map(|guard| guard.timing_millis)
     }
 
     /// Whether every key has expired.

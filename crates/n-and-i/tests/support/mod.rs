@@ -15,8 +15,8 @@ use std::time::Duration;
 use futures_lite::Stream;
 use futures_lite::future::block_on;
 use n_and_i::{
-    BoxError, Change, Config, Instant, MemoryRegistry, Peers, Registered, RegistrationError,
-    Registry, Request, ServerTime, Stamp, discover,
+    BoxError, Change, Config, Instant, Layout, MemoryRegistry, Peers, Registered,
+    RegistrationError, Registry, Request, ServerTime, Stamp, WorkerId, discover,
 };
 
 pub(crate) use time::Time;
@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     Delay(Duration),
     /// Not counted, and answered after this time.
     RefuseLate(Duration),
+    /// Counted, but the answer is lost.
+    LoseAnswer,
     /// Counted, but the answer names another interval.
     WrongInterval,
     /// Counted, and then what [`time::on_stall`] says, once the clock was read.
@@ -73,8 +75,13 @@ impl Planned {
 
     /// Somebody else registers.
     pub(crate) fn visit(&self) {
-        let (stamp, config) = (Stamp::from_u128(self.time.reading().as_nanos().into()), config());
-        block_on(self.inner.register(Request::new(&config, stamp, None))).unwrap();
+        self.visit_as(&config()).unwrap();
+    }
+
+    /// Somebody new registers with this configuration.
+    pub(crate) fn visit_as(&self, config: &Config) -> Result<Registered, RegistrationError> {
+        let stamp = Stamp::from_u128(self.time.reading().as_nanos().into());
+        block_on(self.inner.register(Request::new(config, stamp, None)))
     }
 
     /// The worker's registrations so far.
@@ -106,6 +113,10 @@ impl Registry for Planned {
                 self.time.sleep_for(by).await;
                 Err(RegistrationError::NotExecuted("refused".into()))
             }
+            Some(Fault::LoseAnswer) => {
+                self.inner.register(request).await?;
+                Err(RegistrationError::Unknown("lost".into()))
+            }
             Some(Fault::WrongInterval) => {
                 let mut registered = self.inner.register(request).await?;
                 registered.reply.interval += 1;
@@ -125,6 +136,14 @@ impl Registry for Planned {
 
     fn kind(&self) -> &'static str {
         "planned"
+    }
+
+    fn supports(&self, _: Layout) -> bool {
+        true
+    }
+
+    async fn release(&self, config: &Config, worker: WorkerId) {
+        self.inner.release(config, worker).await;
     }
 }
 
@@ -147,11 +166,15 @@ pub(crate) fn start_with(config: Config) -> (Time, Planned, Driver, Peers) {
     let time = Time::default();
     let registry = Planned::new(&time);
     let (peers, driver) = discover(registry.clone(), time.clone(), config);
-    let driver = Driver { time: time.clone(), future: Box::pin(driver) };
+    let driver = Driver::of(&time, driver);
     (time, registry, driver, peers)
 }
 
 impl Driver {
+    pub(crate) fn of(time: &Time, driver: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { time: time.clone(), future: Box::pin(driver) }
+    }
+
     /// Lets it do what can be done now. Whether it has ended.
     pub(crate) fn poll(&mut self) -> bool {
         self.poll_with(Waker::noop())

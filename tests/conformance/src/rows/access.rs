@@ -69,11 +69,11 @@ pub(super) fn rows() -> Vec<Row<OneServer>> {
             MISCONFIGURED,
         ),
         Row::new(
-            "INCR forbidden",
+            "INCR, HSET forbidden",
             "the user may run scripts that do not count",
             with_user,
-            |site| grant(site, &["-incr"]),
-            |site| grant(site, &["+incr"]),
+            |site| grant(site, &["-incr", "-hset"]),
+            |site| grant(site, &["+incr", "+hset"]),
             MISCONFIGURED,
         ),
     ]

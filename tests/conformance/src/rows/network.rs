@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::{
-    FRED, FRED_LIMIT, FRED_REFUSED, FRED_WAITS, MANAGER, MANAGER_LIMIT, MANAGER_WAITS, REFUSED,
-    SOON, UNANSWERED, UNHARMED, UNKNOWN,
+    FRED, FRED_LIMIT, FRED_REFUSED, FRED_WAITS, KEPT_INTERVAL, MANAGER, MANAGER_LIMIT,
+    MANAGER_WAITS, REFUSED, SOON, UNANSWERED, UNHARMED, UNKNOWN,
 };
 use super::{closes_once, disconnects, hangs, nothing, plain};
 use crate::one_server::OneServer;
@@ -104,6 +104,20 @@ fn without_answer() -> Vec<Row<OneServer>> {
             |site| site.proxy().lose_replies(u32::MAX),
             |site| site.proxy().lose_replies(0),
             REPLY_LOST,
+        ),
+        Row::new(
+            "one reply lost",
+            "one registration is executed and its connection closed instead of answered; the gap is 0.3",
+            OneServer::behind_proxy,
+            |site| site.proxy().lose_replies(1),
+            nothing,
+            REPLY_LOST.leases(Leases::MayEnd),
+        )
+        .interval(KEPT_INTERVAL)
+        .gap(0.3)
+        .with_slots(
+            REPLY_LOST.leases(Leases::Kept),
+            "A worker with a slot asks again at once and is not counted again.",
         ),
         closes_once(Row::new(
             "CLIENT KILL",

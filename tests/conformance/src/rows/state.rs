@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 use std::{fs, thread};
 
+use n_and_i::{Layout, scripts};
 use n_and_i_test_support::eventually;
 
 use super::{KEPT_INTERVAL, MISCONFIGURED, REFUSED, UNHARMED, disconnects, plain};
@@ -96,10 +97,10 @@ pub(super) fn rows() -> Vec<Row<OneServer>> {
         )),
         Row::new(
             "WRONGTYPE",
-            "the next intervals' counters are lists; deleted",
+            "the next intervals' counters, or the key that has the slots, are lists; deleted",
             plain,
             |site| {
-                for key in next_counters(site) {
+                for key in next_keys(site) {
                     site.admin::<u64>(&["DEL", &key]);
                     site.admin::<u64>(&["RPUSH", &key, "x"]);
                 }
@@ -116,7 +117,10 @@ pub(super) fn rows() -> Vec<Row<OneServer>> {
     ]
 }
 
-fn next_counters(site: &mut OneServer) -> Vec<String> {
+fn next_keys(site: &mut OneServer) -> Vec<String> {
+    if site.group.layout() == Layout::Slots {
+        return vec![scripts::guard_key(&site.group)];
+    }
     let present = site.present_interval();
     (present..present + 40).map(|n| n_and_i::counters::counter_key(&site.group, n)).collect()
 }

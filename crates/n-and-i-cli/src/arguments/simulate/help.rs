@@ -10,9 +10,13 @@ const WIDTH: usize = 98;
 const FAULTS: &str = "\
 Faults, with their usual rates, at which a group of ten has some time to recover:";
 
+const SLOTS: &str = "\
+With --layout slots all of a group is one key: lose-open, lose-closed and lose-guard lose it, as \
+flush does.";
+
 const FIELDS: &str = r#"With --json the object has:
   seed, workers, interval_ms, gap, delay_ms, fault_rates, clock_rate, mixed_gaps, foreign,
-  rebalance, mapping, scenario, every
+  layout, rebalance, mapping, scenario, every
                      what was simulated; every is null if nothing was planned
   intervals          how many intervals; less than asked for if a violation ended the run
   peaces             how many times of peace came to their end; 0 with foreign workers
@@ -46,7 +50,7 @@ Examples:
   n-and-i simulate --workers 20 --interval 2s --faults crash=0.1,slow-message --seed 7
   n-and-i simulate --faults all,flush=0 --clock-rate 0.01 --mixed-gaps
   n-and-i simulate --faults none --delay 60ms --sweep interval=1s..30s
-  n-and-i simulate --scenario rolling-restart --rebalance keep-serving --mapping jump"#;
+  n-and-i simulate --scenario rolling-restart --layout slots --rebalance keep-serving"#;
 
 pub(super) fn text() -> String {
     let mut lines = vec![FAULTS.to_owned()];
@@ -69,6 +73,7 @@ pub(super) fn text() -> String {
         left_out.join(" and ")
     );
     lines.extend(wrapped(String::new(), 0, &all));
+    lines.extend(wrapped(String::new(), 0, SLOTS));
     lines.extend([String::new(), FIELDS.to_owned()]);
     lines.join("\n")
 }
