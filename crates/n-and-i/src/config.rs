@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use n_and_i_core::{Rebalance, Timing, TimingError};
 
-use crate::layout::Layout;
+use crate::layout::{Layout, interval_millis};
 
 /// The group that a worker joins and the group's pace, checked. Cheap to clone.
 ///
@@ -143,8 +143,7 @@ impl Config {
     }
 
     pub(crate) fn interval_millis(&self) -> u64 {
-        // At most 49 days.
-        u64::try_from(self.interval().as_millis()).unwrap_or(u64::MAX)
+        interval_millis(self.timing)
     }
 
     /// Interval and gap together, as the core takes them.

@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+use n_and_i_core::{ServerTime, Timing};
+
+/// How many intervals keys are kept, counted from the latest registration.
+const KEPT_INTERVALS: u64 = 3;
+const MICROS_PER_MILLI: u64 = 1_000;
+
 /// What a group's data look like. All workers of a group use the same; who has another
 /// is refused. Byte by byte in `docs/layouts.md`, with what speaks for each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -49,4 +55,16 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The interval length as scripts have it.
+pub(crate) fn interval_millis(timing: Timing) -> u64 {
+    // At most 2^32 - 1 by construction.
+    u64::try_from(timing.interval().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// When a key expires that was written at this time.
+pub(crate) fn kept_until(at: ServerTime, timing: Timing) -> ServerTime {
+    let kept = KEPT_INTERVALS * interval_millis(timing) * MICROS_PER_MILLI;
+    ServerTime::from_micros(at.as_micros().saturating_add(kept))
 }

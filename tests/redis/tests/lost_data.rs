@@ -1,8 +1,8 @@
-//! Counters and stamps that get lost: nobody may rest on them.
+//! Counters and stamps that get lost: nobody may rest on them. Roll-backs of both layouts.
 
 use std::time::Duration;
 
-use n_and_i::{Config, Registered, RegistrationError, Registry, Request, Stamp};
+use n_and_i::{Config, Layout, Registered, RegistrationError, Registry, Request, Stamp};
 use n_and_i_redis::RedisRegistry;
 use n_and_i_test_support::{Group, RedisServer, eventually};
 
@@ -49,7 +49,7 @@ async fn the_guard_deleted_in_every_interval() {
     .await;
 }
 
-/// Registers by hand with the script, one stamp after the other.
+/// Registers by hand with the script, one stamp after the other, every time as another worker.
 struct Hand {
     registry: RedisRegistry,
     config: Config,
@@ -57,10 +57,11 @@ struct Hand {
 }
 
 impl Hand {
-    fn new(server: &RedisServer, stamps_from: u128) -> Self {
+    fn new(server: &RedisServer, layout: Layout, stamps_from: u128) -> Self {
+        let config = Config::new("hand", Duration::from_secs(2)).unwrap();
         Self {
             registry: RedisRegistry::from_client(server.client()),
-            config: Config::new("hand", Duration::from_secs(2)).unwrap(),
+            config: config.with_layout(layout),
             stamp: stamps_from,
         }
     }
@@ -75,13 +76,7 @@ impl Hand {
     /// The first registration of an interval that has just begun.
     async fn in_a_new_interval(&mut self) -> n_and_i::Reply {
         let first = self.register().await.interval;
-        loop {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            let reply = self.register().await;
-            if reply.interval > first {
-                return reply;
-            }
-        }
+        self.in_interval(first + 1).await
     }
 
     async fn in_interval(&mut self, interval: u64) -> n_and_i::Reply {
@@ -99,7 +94,7 @@ impl Hand {
 #[tokio::test]
 async fn an_interval_that_was_not_lost_is_carried_on() {
     let server = RedisServer::start();
-    let mut hand = Hand::new(&server, 0);
+    let mut hand = Hand::new(&server, Layout::Counters, 0);
     let first = hand.in_a_new_interval().await;
     let second = hand.register().await;
     assert_eq!((second.index, second.stamp), (first.index + 1, first.stamp));
@@ -111,6 +106,16 @@ async fn an_interval_that_was_not_lost_is_carried_on() {
 /// A promoted replica lost registrations that workers hold, and gives their indices out again.
 #[tokio::test]
 async fn an_interval_that_a_failover_rolled_back_is_not_paired() {
+    not_paired_after_a_failover(Layout::Counters, &["GET", "{hand}:guard"]).await;
+}
+
+#[tokio::test]
+async fn slots_that_a_failover_rolled_back_are_not_paired() {
+    not_paired_after_a_failover(Layout::Slots, &["HGET", "{hand}:guard", "group"]).await;
+}
+
+/// `read` is a command for what every registration changes.
+async fn not_paired_after_a_failover(layout: Layout, read: &[&str]) {
     let primary = RedisServer::start();
     let port = primary.port().to_string();
     let replica = RedisServer::start_with(&["--replicaof", "127.0.0.1", &port]);
@@ -120,16 +125,16 @@ async fn an_interval_that_a_failover_rolled_back_is_not_paired() {
     };
     eventually("the replica is in step", linked);
 
-    let mut before = Hand::new(&primary, 0);
+    let mut before = Hand::new(&primary, layout, 0);
     let kept = before.in_a_new_interval().await;
     // WAIT speaks for writes of its own connection, so look at the replica itself.
-    let guard = |server: &RedisServer| server.command::<Option<String>>(&["GET", "{hand}:guard"]);
+    let guard = |server: &RedisServer| server.command::<Option<String>>(read);
     let replicated = || (guard(&replica) == guard(&primary)).then_some(());
     eventually("the first registration is on the replica", replicated);
     replica.command::<String>(&["REPLICAOF", "NO", "ONE"]);
     let lost = before.register().await;
 
-    let mut after = Hand::new(&replica, 1000);
+    let mut after = Hand::new(&replica, layout, 1000);
     let again = after.register().await;
     assert_eq!(again.interval, lost.interval, "the test took longer than the interval");
     // The danger: two workers hold this index under this stamp.
@@ -144,13 +149,22 @@ async fn an_interval_that_a_failover_rolled_back_is_not_paired() {
 /// A server that comes back from an old snapshot lost what came after it.
 #[tokio::test]
 async fn an_interval_that_a_restart_rolled_back_is_not_paired() {
+    not_paired_after_a_restart(Layout::Counters).await;
+}
+
+#[tokio::test]
+async fn slots_that_a_restart_rolled_back_are_not_paired() {
+    not_paired_after_a_restart(Layout::Slots).await;
+}
+
+async fn not_paired_after_a_restart(layout: Layout) {
     let mut server = RedisServer::start();
-    let mut hand = Hand::new(&server, 0);
+    let mut hand = Hand::new(&server, layout, 0);
     hand.in_a_new_interval().await;
     server.command::<String>(&["SAVE"]);
     let lost = hand.register().await;
     server.restart();
-    let mut hand = Hand::new(&server, 1000);
+    let mut hand = Hand::new(&server, layout, 1000);
     let again = hand.register().await;
     assert_eq!(again.interval, lost.interval, "the test took longer than the interval");
     assert_eq!((again.index, again.stamp), (lost.index, lost.stamp));

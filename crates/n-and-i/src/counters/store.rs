@@ -2,11 +2,7 @@
 
 use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
 
-use crate::layout::Refusal;
-
-/// How many intervals keys are kept, counted from their latest `PEXPIRE`.
-const KEPT_INTERVALS: u64 = 3;
-const MICROS_PER_MILLI: u64 = 1_000;
+use crate::layout::{Refusal, interval_millis, kept_until};
 
 /// One group's keys in the counter layout, and what the script does with them.
 ///
@@ -180,14 +176,4 @@ impl Store {
             }
         }
     }
-}
-
-fn interval_millis(timing: Timing) -> u64 {
-    // At most 2^32 - 1 by construction.
-    u64::try_from(timing.interval().as_millis()).unwrap_or(u64::MAX)
-}
-
-fn kept_until(at: ServerTime, timing: Timing) -> ServerTime {
-    let kept = KEPT_INTERVALS * interval_millis(timing) * MICROS_PER_MILLI;
-    ServerTime::from_micros(at.as_micros().saturating_add(kept))
 }

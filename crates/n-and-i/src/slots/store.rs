@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 
 use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
 
-use crate::layout::Refusal;
+use crate::layout::{Refusal, interval_millis, kept_until};
 use crate::registry::WorkerId;
-
-/// How many intervals a group is kept after its latest registration.
-const KEPT_INTERVALS: u64 = 3;
-const MICROS_PER_MILLI: u64 = 1_000;
 
 /// One group's hash, as [`REGISTER`](super::REGISTER) and [`RELEASE`](super::RELEASE) keep it: the
 /// same answers to the same registrations at the same times. It can be lost only as a whole.
@@ -103,7 +99,7 @@ impl Store {
         group.top = group.top.max(index + 1);
         self.take(index, worker, &group);
         self.forget_two(&group);
-        group.expires = kept_until(at, group.timing_millis);
+        group.expires = kept_until(at, timing);
         self.group = Some(group);
         Ok(Reply {
             interval: group.interval,
@@ -123,7 +119,7 @@ impl Store {
         timing: Timing,
         stamp: Stamp,
     ) -> Result<Group, Refusal> {
-        let timing_millis = u64::try_from(timing.interval().as_millis()).unwrap_or(u64::MAX);
+        let timing_millis = interval_millis(timing);
         let interval = timing.interval_at(at);
         let mut opened = Group {
             timing_millis,
@@ -223,7 +219,7 @@ impl Store {
 
     /// A worker leaves in order.
     pub fn release(&mut self, at: ServerTime, timing: Timing, worker: WorkerId) {
-        let timing_millis = u64::try_from(timing.interval().as_millis()).unwrap_or(u64::MAX);
+        let timing_millis = interval_millis(timing);
         if self.is_expired(at) {
             return;
         }
@@ -276,9 +272,4 @@ impl Store {
 
 fn position_of(index: u32) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
-}
-
-fn kept_until(at: ServerTime, timing_millis: u64) -> ServerTime {
-    let kept = KEPT_INTERVALS * timing_millis * MICROS_PER_MILLI;
-    ServerTime::from_micros(at.as_micros().saturating_add(kept))
 }
