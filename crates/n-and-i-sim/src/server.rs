@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use n_and_i::counters::Refusal;
-use n_and_i::{Layout, WorkerId, counters, slots};
+use n_and_i::scripts::Store;
+use n_and_i::{Layout, WorkerId};
 use n_and_i_core::{Reply, ServerTime, Stamp, Timing};
 
 use crate::world::Event;
@@ -16,12 +17,12 @@ const SNAPSHOTS: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Server {
-    store: Kept,
+    store: Store,
     /// How far its clock is ahead of true time, in microseconds.
     offset: i64,
     /// Changes with every restart and promotion.
     identity: u64,
-    snapshots: VecDeque<Kept>,
+    snapshots: VecDeque<Store>,
     keep_snapshots: bool,
     next_stamp: u128,
     /// Until when it refuses and says so, and until when it stands still, in true time.
@@ -33,21 +34,10 @@ pub(crate) struct Server {
     pub(crate) counted: u64,
 }
 
-/// A group's data.
-#[derive(Clone, Debug)]
-enum Kept {
-    Counters(counters::Store),
-    Slots(slots::Store),
-}
-
 impl Server {
     pub(crate) fn new(layout: Layout, phase: i64, keep_snapshots: bool) -> Self {
-        let store = match layout {
-            Layout::Slots => Kept::Slots(slots::Store::new()),
-            _ => Kept::Counters(counters::Store::new()),
-        };
         Self {
-            store,
+            store: Store::new(layout),
             offset: EPOCH_MICROS + phase,
             identity: 0,
             snapshots: VecDeque::new(),
@@ -76,12 +66,7 @@ impl Server {
         self.keep_snapshot();
         self.next_stamp += 1;
         let (at, stamp) = (self.time(now), Stamp::from_u128(self.next_stamp));
-        let result = match &mut self.store {
-            Kept::Counters(store) => store.register(at, self.identity, timing, stamp, not_after),
-            Kept::Slots(store) => {
-                store.register(at, self.identity, timing, worker, stamp, not_after)
-            }
-        };
+        let result = self.store.register(at, self.identity, timing, worker, stamp, not_after);
         self.counted += u64::from(result.is_ok());
         result
     }
@@ -90,9 +75,7 @@ impl Server {
     pub(crate) fn release(&mut self, now: u64, timing: Timing, worker: WorkerId) {
         self.keep_snapshot();
         let at = self.time(now);
-        if let Kept::Slots(store) = &mut self.store {
-            store.release(at, timing, worker);
-        }
+        self.store.release(at, timing, worker);
     }
 
     fn keep_snapshot(&mut self) {
@@ -107,7 +90,7 @@ impl Server {
     /// What a worker does that knows only the counters.
     pub(crate) fn increment(&mut self, now: u64, timing: Timing) {
         let at = self.time(now);
-        if let Kept::Counters(store) = &mut self.store {
+        if let Store::Counters(store) = &mut self.store {
             store.increment(at, timing, true);
             self.counted += 1;
         }
@@ -133,30 +116,12 @@ impl Server {
     }
 
     pub(crate) fn restart_empty(&mut self) {
-        self.flush();
+        self.store.clear();
         self.snapshots.clear();
         self.identity += 1;
     }
 
-    /// Loses the counter of an interval. The slots layout has one key, which is lost as a whole.
-    pub(crate) fn lose_counter(&mut self, interval: u64) {
-        match &mut self.store {
-            Kept::Counters(store) => store.lose_counter(interval),
-            Kept::Slots(store) => store.clear(),
-        }
-    }
-
-    pub(crate) fn lose_guard(&mut self) {
-        match &mut self.store {
-            Kept::Counters(store) => store.lose_guard(),
-            Kept::Slots(store) => store.clear(),
-        }
-    }
-
-    pub(crate) fn flush(&mut self) {
-        match &mut self.store {
-            Kept::Counters(store) => store.clear(),
-            Kept::Slots(store) => store.clear(),
-        }
+    pub(crate) fn store(&mut self) -> &mut Store {
+        &mut self.store
     }
 }

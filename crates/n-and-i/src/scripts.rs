@@ -6,6 +6,8 @@
 //! *server* answered with to [`server_error`]. Any other error after sending is
 //! [`RegistrationError::Unknown`].
 
+mod store;
+
 use std::time::Duration;
 
 use n_and_i_core::{Reply, ServerTime, Stamp};
@@ -14,6 +16,8 @@ use crate::config::Config;
 use crate::layout::Layout;
 use crate::registry::{Registered, RegistrationError, Request, WorkerId};
 use crate::{counters, slots};
+
+pub use store::Store;
 
 /// A script in Lua, for Redis 6.2 or later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

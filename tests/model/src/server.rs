@@ -1,7 +1,8 @@
 //! The server: a group in its real layout, a clock that may step, and an identity.
 
 use n_and_i::counters::Refusal;
-use n_and_i::{Layout, WorkerId, counters, slots};
+use n_and_i::scripts::Store;
+use n_and_i::{Layout, WorkerId};
 use n_and_i_core::{Failure, Reply, ServerTime, Stamp, Timing};
 
 use crate::action::ServerFault;
@@ -15,13 +16,6 @@ const NANOS_PER_MICRO: u64 = 1_000;
 /// What a worker hears of its registration.
 pub(crate) type Answer = Result<Reply, Failure>;
 
-/// A group's data.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Store {
-    Counters(counters::Store),
-    Slots(slots::Store),
-}
-
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Server {
     store: Store,
@@ -33,29 +27,9 @@ pub(crate) struct Server {
     before_writes: Vec<Store>,
 }
 
-impl Store {
-    fn lose_counter(&mut self, interval: u64) {
-        match self {
-            Self::Counters(store) => store.lose_counter(interval),
-            // One key, lost as a whole.
-            Self::Slots(store) => store.clear(),
-        }
-    }
-
-    fn lose_guard(&mut self) {
-        match self {
-            Self::Counters(store) => store.lose_guard(),
-            Self::Slots(store) => store.clear(),
-        }
-    }
-}
-
 impl Server {
     pub(crate) fn new(layout: Layout) -> Self {
-        let store = match layout {
-            Layout::Slots => Store::Slots(slots::Store::new()),
-            _ => Store::Counters(counters::Store::new()),
-        };
+        let store = Store::new(layout);
         Self { store, ahead_millis: EPOCH_MILLIS, identity: 0, before_writes: Vec::new() }
     }
 
@@ -76,12 +50,7 @@ impl Server {
         not_after: Option<ServerTime>,
     ) -> Answer {
         let (at, before) = (self.time(now), self.store.clone());
-        let result = match &mut self.store {
-            Store::Counters(store) => store.register(at, self.identity, timing, stamp, not_after),
-            Store::Slots(store) => {
-                store.register(at, self.identity, timing, worker, stamp, not_after)
-            }
-        };
+        let result = self.store.register(at, self.identity, timing, worker, stamp, not_after);
         if result.is_ok() {
             self.before_writes.push(before);
         }
@@ -94,8 +63,8 @@ impl Server {
     /// A worker leaves in order.
     pub(crate) fn release(&mut self, now: u64, timing: Timing, worker: WorkerId) {
         let (at, before) = (self.time(now), self.store.clone());
-        if let Store::Slots(store) = &mut self.store {
-            store.release(at, timing, worker);
+        self.store.release(at, timing, worker);
+        if matches!(self.store, Store::Slots(_)) {
             self.before_writes.push(before);
         }
     }

@@ -84,10 +84,10 @@ impl<P: Program> World<P> {
                 let by = self.span(0.0, tolerance);
                 self.step(by);
             }
-            Fault::LoseOpen => self.server.lose_counter(open),
-            Fault::LoseClosed => self.server.lose_counter(open.saturating_sub(1)),
-            Fault::LoseGuard => self.server.lose_guard(),
-            Fault::Flush => self.server.flush(),
+            Fault::LoseOpen => self.server.store().lose_counter(open),
+            Fault::LoseClosed => self.server.store().lose_counter(open.saturating_sub(1)),
+            Fault::LoseGuard => self.server.store().lose_guard(),
+            Fault::Flush => self.server.store().clear(),
         }
     }
 
@@ -135,7 +135,7 @@ impl<P: Program> World<P> {
             self.ambush.loss = None;
             if matches!(failure, Some(Failure::IntervalMismatch { .. })) {
                 self.note(|| "everything is lost".into());
-                self.server.flush();
+                self.server.store().clear();
             }
         }
         // What is owned is not always known. It is more likely that somebody owns something.
