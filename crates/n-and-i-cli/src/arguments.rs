@@ -15,6 +15,7 @@ use n_and_i_redis::RedisRegistry;
 use crate::arguments::demo::DemoArguments;
 use crate::arguments::simulate::SimulateArguments;
 use crate::arguments::watch::WatchArguments;
+use crate::connection;
 use crate::simulate::Simulation;
 
 /// What to do, every value checked.
@@ -116,9 +117,20 @@ struct RegistryArguments {
     /// What the group's keys in Redis begin with, such as prod:
     #[arg(long, default_value = "", hide_default_value = true)]
     prefix: String,
-    /// Print JSON lines
-    #[arg(long)]
-    json: bool,
+}
+
+/// Where the registry is.
+#[derive(Debug, Args)]
+struct RedisArguments {
+    /// The Redis that the group is kept in
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "REDIS_URL",
+        hide_env_values = true,
+        default_value = "redis://127.0.0.1:6379"
+    )]
+    redis: String,
 }
 
 impl Command {
@@ -136,6 +148,12 @@ impl RegistryArguments {
         let GroupArguments { gap, layout } = self.group;
         let config = Config::new(name, interval)?.with_gap(gap)?.with_prefix(&self.prefix)?;
         Ok(config.with_layout(layout))
+    }
+}
+
+impl RedisArguments {
+    fn registry(&self, command: &str) -> Result<RedisRegistry, clap::Error> {
+        connection::registry(&self.redis).map_err(|message| usage_error(command, &message))
     }
 }
 

@@ -45,6 +45,9 @@ pub(super) struct DemoArguments {
     name: Option<String>,
     #[command(flatten)]
     registry: RegistryArguments,
+    /// Print JSON lines
+    #[arg(long)]
+    json: bool,
 }
 
 const JSON: &str = r#"With --json every line is an object:
@@ -87,7 +90,7 @@ impl DemoArguments {
         if length.is_zero() {
             return Err(usage_error("demo", "for is 0s, must be longer (such as 15s)"));
         }
-        let (workers, json) = (self.workers.into(), self.registry.json);
+        let (workers, json) = (self.workers.into(), self.json);
         Ok(Demo { groups, interval, workers, length, redis, json })
     }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use n_and_i::Rebalance;
 
-use crate::arguments::{RegistryArguments, Watch, config_error, duration, rebalance, usage_error};
-use crate::connection;
+use crate::arguments::{
+    RedisArguments, RegistryArguments, Watch, config_error, duration, rebalance,
+};
 
 /// Be one worker of a group and print a line whenever what it owns changes
 ///
@@ -28,17 +29,13 @@ pub(super) struct WatchArguments {
     /// Workers of both kinds can be in one group.
     #[arg(long, value_name = "MODE", default_value = Rebalance::StandDown.as_str(), value_parser = rebalance())]
     rebalance: Rebalance,
-    /// The Redis to register in
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "REDIS_URL",
-        hide_env_values = true,
-        default_value = "redis://127.0.0.1:6379"
-    )]
-    redis: String,
+    #[command(flatten)]
+    redis: RedisArguments,
     #[command(flatten)]
     registry: RegistryArguments,
+    /// Print JSON lines
+    #[arg(long)]
+    json: bool,
 }
 
 const JSON: &str = r#"With --json every line is an object:
@@ -60,9 +57,8 @@ impl WatchArguments {
         let config = self.registry.config(&self.name, self.interval);
         let config = config.map_err(|error| config_error("watch", &error))?;
         let config = config.with_rebalance(self.rebalance);
-        let redis = connection::registry(&self.redis);
-        let redis = redis.map_err(|message| usage_error("watch", &message))?;
-        Ok(Watch { config, redis, json: self.registry.json })
+        let redis = self.redis.registry("watch")?;
+        Ok(Watch { config, redis, json: self.json })
     }
 }
 
