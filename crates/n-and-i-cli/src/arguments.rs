@@ -1,6 +1,8 @@
 //! The command line, checked.
 
 mod demo;
+#[cfg(unix)]
+mod exec;
 mod simulate;
 mod watch;
 
@@ -13,15 +15,21 @@ use n_and_i::{Config, ConfigError, Layout, Rebalance};
 use n_and_i_redis::RedisRegistry;
 
 use crate::arguments::demo::DemoArguments;
+#[cfg(unix)]
+use crate::arguments::exec::ExecArguments;
 use crate::arguments::simulate::SimulateArguments;
 use crate::arguments::watch::WatchArguments;
 use crate::connection;
+#[cfg(unix)]
+use crate::exec::Exec;
 use crate::simulate::Simulation;
 
 /// What to do, every value checked.
 #[derive(Debug)]
 pub(crate) enum Task {
     Demo(Demo),
+    #[cfg(unix)]
+    Exec(Box<Exec>),
     Simulate(Box<Simulation>),
     Watch(Watch),
 }
@@ -89,6 +97,8 @@ Example:
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(DemoArguments),
+    #[cfg(unix)]
+    Exec(ExecArguments),
     Simulate(Box<SimulateArguments>),
     Watch(WatchArguments),
 }
@@ -137,6 +147,8 @@ impl Command {
     fn check(self) -> Result<Task, clap::Error> {
         match self {
             Self::Demo(arguments) => arguments.check().map(Task::Demo),
+            #[cfg(unix)]
+            Self::Exec(arguments) => arguments.check().map(Box::new).map(Task::Exec),
             Self::Simulate(arguments) => arguments.check().map(Box::new).map(Task::Simulate),
             Self::Watch(arguments) => arguments.check().map(Task::Watch),
         }

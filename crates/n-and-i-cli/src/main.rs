@@ -1,9 +1,11 @@
 //! The `n-and-i` program: `demo` shows what the library does, `simulate` puts a group under
-//! faults in virtual time, `watch` is one worker of a real group.
+//! faults in virtual time, `watch` is one worker of a real group, `exec` makes any program one.
 
 mod arguments;
 mod connection;
 mod demo;
+#[cfg(unix)]
+mod exec;
 mod logging;
 mod record;
 mod signals;
@@ -18,6 +20,10 @@ use crate::arguments::Task;
 use crate::logging::LogSink;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if let Some(code) = exec::role() {
+        return code;
+    }
     let (task, verbosity) = arguments::parse();
     let log = LogSink::default();
     logging::start(verbosity, &log);
@@ -37,6 +43,8 @@ fn main() -> ExitCode {
 fn run(task: Task, log: &LogSink) -> io::Result<ExitCode> {
     match task {
         Task::Demo(demo) => on_runtime(demo::run(demo, log)),
+        #[cfg(unix)]
+        Task::Exec(exec) => on_runtime(exec::run(*exec)),
         Task::Simulate(simulation) => simulate::run(&simulation),
         Task::Watch(watch) => {
             on_runtime(async { watch::run(watch).await.map(|()| ExitCode::SUCCESS) })

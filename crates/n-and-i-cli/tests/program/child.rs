@@ -70,9 +70,13 @@ impl Program {
     }
 
     #[cfg(unix)]
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+
+    #[cfg(unix)]
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, signal).expect("the program takes signals");
+        rustix::process::kill_process(self.pid(), signal).expect("the program takes signals");
     }
 
     /// Waits for its end and for all that it wrote.

@@ -3,6 +3,8 @@
 mod arguments;
 mod child;
 mod demo;
+#[cfg(unix)]
+mod exec;
 mod layout;
 mod log;
 mod planned;
