@@ -68,6 +68,7 @@ impl Keeper {
             // So that what a terminal sends goes to the wrapper alone.
             .process_group(0);
         let pid = Pid::from_child(&command.spawn()?);
+        tracing::info!(share = %lease.share(), token = lease.token(), "program started");
         let (reports, orders) = ours.into_split();
         let reports = BufReader::new(reports).lines();
         Ok(Self { pid, is_reaped: false, program: None, orders, reports })
@@ -94,7 +95,6 @@ impl Keeper {
             match serde_json::from_str(&line) {
                 Ok(Report::Started { pid }) => {
                     self.program = Pid::from_raw(pid);
-                    tracing::debug!(pid, "program started");
                 }
                 Ok(Report::Refused { errno }) => return End::Refused { errno },
                 Ok(Report::Ended { exit, killed }) => return End::Ended { exit, killed },
