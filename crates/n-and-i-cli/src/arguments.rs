@@ -177,14 +177,14 @@ fn rebalance() -> impl TypedValueParser<Value = Rebalance> {
     one_of(&REBALANCE, Rebalance::as_str)
 }
 
-/// Takes one of these by its name.
+/// Takes one of these by its name, in any case of its letters if the argument ignores case.
 fn one_of<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
     let names = all.iter().map(|each| name(*each));
     PossibleValuesParser::new(names).map(move |word| {
-        let found = all.iter().copied().find(|each| name(*each) == word);
+        let found = all.iter().copied().find(|each| name(*each).eq_ignore_ascii_case(&word));
         found.expect("it is one of the names")
     })
 }

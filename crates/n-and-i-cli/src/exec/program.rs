@@ -23,9 +23,13 @@ pub(super) fn check(program: &OsStr) -> Result<(), Trouble> {
     if which::which(program).is_ok() {
         return Ok(());
     }
+    if program.is_empty() {
+        let message = "the program's name is empty".to_owned();
+        return Err(Trouble { message, code: NOT_FOUND });
+    }
     let path = Path::new(program);
     let name = path.display();
-    let is_path = path.components().count() != 1 || path.has_root();
+    let is_path = program.as_encoded_bytes().contains(&b'/');
     let (why, code) = match is_path {
         true if path.is_dir() => ("is a directory", CANNOT_START),
         true if path.exists() => ("is not executable (try chmod +x)", CANNOT_START),
@@ -73,7 +77,7 @@ mod tests {
             (directory.path().as_os_str(), "is a directory", CANNOT_START),
             (directory.path().join("none").as_os_str(), "is not there", NOT_FOUND),
             ("no-such-program".as_ref(), "is not in a directory of PATH", NOT_FOUND),
-            ("".as_ref(), "is not in a directory of PATH", NOT_FOUND),
+            ("".as_ref(), "name is empty", NOT_FOUND),
         ] {
             let trouble = check(program).unwrap_err();
             assert!(trouble.message.contains(why), "{trouble}");
