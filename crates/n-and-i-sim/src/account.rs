@@ -83,11 +83,13 @@ impl Account {
         self.changes.push(Change { at, what, served: 0.0 });
     }
 
-    /// What a change of this kind cost until the next change, on average, in intervals.
-    pub(crate) fn lost_per(&self, what: Planned) -> Option<f64> {
-        let followed = self.changes.iter().zip(self.changes.iter().skip(1));
+    /// What a change of this kind cost until the next change, on average, in intervals. The last
+    /// one counts only if it is known how long it mattered: to the end of its time.
+    pub(crate) fn lost_per(&self, what: Planned, end: Option<u64>) -> Option<f64> {
+        let nexts = self.changes.iter().skip(1).map(|next| next.at).chain(end);
+        let followed = self.changes.iter().zip(nexts);
         let mut lost = followed.filter(|(change, _)| change.what == what).map(|(change, next)| {
-            (to_f64(next.at - change.at) - change.served) / to_f64(self.interval)
+            (to_f64(next.saturating_sub(change.at)) - change.served) / to_f64(self.interval)
         });
         let first = lost.next()?;
         let (sum, count) = lost.fold((first, 1.0), |(sum, count), lost| (sum + lost, count + 1.0));
@@ -197,7 +199,8 @@ mod tests {
     fn what_a_change_costs_is_counted_to_the_next() {
         let mut account = Account::new(100, Mapping::Modulo);
         account.changes(100, Planned::Join);
-        assert_eq!(account.lost_per(Planned::Join), None);
+        assert_eq!(account.lost_per(Planned::Join, None), None);
+        assert!(is_close(account.lost_per(Planned::Join, Some(150)), 0.5));
         account.served(&claim(half(), 50, 150));
         account.changes(300, Planned::Leave);
         // Begins before the first and ends after the second.
@@ -205,8 +208,11 @@ mod tests {
         account.changes(400, Planned::Join);
         account.changes(500, Planned::Leave);
         account.served(&claim(half(), 450, 450));
-        assert!(is_close(account.lost_per(Planned::Leave), 0.75));
-        assert!(is_close(account.lost_per(Planned::Join), f64::midpoint(2.0 - 0.25 - 1.0, 1.0)));
-        assert_eq!(account.lost_per(Planned::Restart), None);
+        assert!(is_close(account.lost_per(Planned::Leave, None), 0.75));
+        assert!(is_close(
+            account.lost_per(Planned::Join, None),
+            f64::midpoint(2.0 - 0.25 - 1.0, 1.0)
+        ));
+        assert_eq!(account.lost_per(Planned::Restart, None), None);
     }
 }

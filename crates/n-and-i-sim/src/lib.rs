@@ -31,12 +31,14 @@ mod scenario;
 mod server;
 #[cfg(feature = "proptest")]
 mod strategy;
+mod timeline;
 mod world;
 
 pub use claims::{Claim, Violation};
 pub use faults::{Fault, Faults, UnknownFault};
-pub use plan::{Plan, PlanError, Rebalancing};
+pub use plan::{Plan, PlanError, Planned, Rebalancing};
 pub use rehearsal::{Member, Rehearsal, Time};
 pub use scenario::{Outcome, Scenario};
 #[cfg(feature = "proptest")]
 pub use strategy::any_faults;
+pub use timeline::{Incident, MembershipChange, Registration, Span, State, Timeline};

@@ -53,17 +53,32 @@ pub enum Plan {
     RollingRestart,
     /// By turns one more worker joins, and one of them, any, is asked to stop.
     JoinAndLeave,
+    /// One more worker joins, later one in the middle crashes, and nothing else happens.
+    ///
+    /// The distance between changes is also how long the group has to itself before the first:
+    /// with a third of the run, the changes come after one third and after two, as in the demo.
+    /// Six intervals are enough for a group to settle.
+    JoinAndCrash,
 }
 
 impl Plan {
     /// Every plan.
-    pub const ALL: [Self; 2] = [Self::RollingRestart, Self::JoinAndLeave];
+    pub const ALL: [Self; 3] = [Self::RollingRestart, Self::JoinAndLeave, Self::JoinAndCrash];
 
     /// Its name in lower-case words joined by `-`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RollingRestart => "rolling-restart",
             Self::JoinAndLeave => "join-and-leave",
+            Self::JoinAndCrash => "join-and-crash",
+        }
+    }
+
+    /// How many changes there are, if not one after another to the end of the run.
+    pub const fn changes(self) -> Option<u64> {
+        match self {
+            Self::RollingRestart | Self::JoinAndLeave => None,
+            Self::JoinAndCrash => Some(2),
         }
     }
 }
@@ -74,12 +89,18 @@ impl fmt::Display for Plan {
     }
 }
 
-/// One planned change of membership.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Planned {
+/// One kind of planned change of membership.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Planned {
+    /// One worker is asked to stop, and a new one joins at the same time.
     Restart,
+    /// One more worker joins.
     Join,
+    /// One worker is asked to stop.
     Leave,
+    /// One worker vanishes, and nobody takes its place.
+    Crash,
 }
 
 /// The least and the greatest distance between two changes, in intervals.
@@ -107,13 +128,24 @@ impl Schedule {
         if EVERY.contains(&every) { Ok(Self { plan, every }) } else { Err(PlanError { every }) }
     }
 
-    /// The change of this number, from 0.
-    pub(crate) fn change(self, number: u64) -> Planned {
-        match self.plan {
-            Plan::RollingRestart => Planned::Restart,
-            Plan::JoinAndLeave if number.is_multiple_of(2) => Planned::Join,
-            Plan::JoinAndLeave => Planned::Leave,
+    /// The change of this number, from 0; none after the last.
+    pub(crate) fn change(self, number: u64) -> Option<Planned> {
+        if self.plan.changes().is_some_and(|count| number >= count) {
+            return None;
         }
+        let first = number.is_multiple_of(2);
+        Some(match self.plan {
+            Plan::RollingRestart => Planned::Restart,
+            Plan::JoinAndLeave | Plan::JoinAndCrash if first => Planned::Join,
+            Plan::JoinAndLeave => Planned::Leave,
+            Plan::JoinAndCrash => Planned::Crash,
+        })
+    }
+
+    /// After how many intervals the plan begins, in a group that has `peace` intervals to settle
+    /// unless the plan says otherwise.
+    pub(crate) fn begin(self, peace: f64) -> f64 {
+        if self.plan == Plan::JoinAndCrash { self.every } else { peace }
     }
 }
 

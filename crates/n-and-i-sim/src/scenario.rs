@@ -1,5 +1,6 @@
 //! A run: what is simulated, and what came out of it.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use n_and_i::Layout;
@@ -9,6 +10,7 @@ use crate::claims::Violation;
 use crate::faults::{Fault, Faults};
 use crate::plan::{Plan, PlanError, Rebalancing, Schedule};
 use crate::process::Machines;
+use crate::timeline::Timeline;
 use crate::world::World;
 
 /// A group, its faults and how long it is simulated.
@@ -29,6 +31,7 @@ pub struct Scenario {
     pub(crate) mapping: Mapping,
     pub(crate) schedule: Option<Schedule>,
     pub(crate) may_stay_unsettled: bool,
+    pub(crate) timeline: Option<Range<u64>>,
 }
 
 impl Scenario {
@@ -52,6 +55,7 @@ impl Scenario {
             mapping: Mapping::Modulo,
             schedule: None,
             may_stay_unsettled: false,
+            timeline: None,
         }
     }
 
@@ -111,9 +115,9 @@ impl Scenario {
     /// With membership that changes by plan once in so many intervals, each time at a random
     /// moment of an interval, instead of storms.
     ///
-    /// The group settles for the length of a time of peace and must then own everything. From
-    /// there to the end of the run the plan goes on, and the faults happen all the time, if there
-    /// are any.
+    /// The group settles for the length of a time of peace, or as long as the [`Plan`] says, and
+    /// must then own everything. From there to the end of the run the plan goes on, and the faults
+    /// happen all the time, if there are any.
     ///
     /// ```
     /// use n_and_i_core::{Mapping, Rebalance};
@@ -141,6 +145,27 @@ impl Scenario {
     #[must_use]
     pub fn allow_unsettled(mut self) -> Self {
         self.may_stay_unsettled = true;
+        self
+    }
+
+    /// With a [`Timeline`] of these intervals, counted from 0, in the outcome. What happens is the
+    /// same, and nothing is kept of the rest of the run. A [rehearsal](Self::rehearse) has none.
+    ///
+    /// ```
+    /// use n_and_i_core::Reason;
+    /// use n_and_i_sim::{Faults, Scenario, State};
+    ///
+    /// let outcome = Scenario::new(3, Faults::none()).with_intervals(10).with_timeline(0..10).run(1);
+    /// let timeline = outcome.timeline.expect("it was asked for");
+    /// let of_one: Vec<_> = timeline.spans.iter().filter(|span| span.worker == 1).collect();
+    /// assert_eq!(of_one[0].state, State::Idle(Reason::Starting));
+    /// // To the end of the 10th interval of 5 s, in nanoseconds.
+    /// assert_eq!(of_one.last().map(|span| span.until), Some(50_000_000_000));
+    /// assert_eq!(timeline.served.last().map(|(_, share)| *share), Some(1.0));
+    /// ```
+    #[must_use]
+    pub fn with_timeline(mut self, intervals: Range<u64>) -> Self {
+        self.timeline = Some(intervals);
         self
     }
 
@@ -235,10 +260,15 @@ pub struct Outcome {
     pub lost_per_join: Option<f64>,
     /// The same for a worker that left by plan.
     pub lost_per_leave: Option<f64>,
+    /// The same for a worker that crashed by plan. Of [`Plan::JoinAndCrash`] it is what was lost to
+    /// the end of the run.
+    pub lost_per_crash: Option<f64>,
     /// How long a worker waited for its first lease, in intervals, on average.
     pub first_lease: Option<f64>,
     /// Worker-intervals spent owning nothing, by reason.
     pub idle: Vec<(Reason, f64)>,
     /// What happened, line by line, if asked for.
     pub trace: String,
+    /// What happened over time, if asked for: see [`Scenario::with_timeline`].
+    pub timeline: Option<Timeline>,
 }

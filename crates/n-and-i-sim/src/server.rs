@@ -50,6 +50,11 @@ impl Server {
         }
     }
 
+    /// How far its clock is ahead of true time, in microseconds.
+    pub(crate) fn ahead(&self) -> i64 {
+        self.offset
+    }
+
     /// What its clock reads at a true time.
     pub(crate) fn time(&self, now: u64) -> ServerTime {
         let micros = self.offset.saturating_add_unsigned(now / NANOS_PER_MICRO);

@@ -19,6 +19,7 @@ use crate::process::{Process, Program};
 use crate::random::Random;
 use crate::scenario::{Outcome, Scenario};
 use crate::server::Server;
+use crate::timeline::Recorder;
 use faults::Ambush;
 use worker::{Leaving, Worker};
 
@@ -92,6 +93,7 @@ pub(crate) struct World<P: Program> {
     pub(super) happened: Vec<u64>,
     pub(super) account: Account,
     trace: Option<String>,
+    recorder: Option<Recorder>,
 }
 
 impl<P: Program> World<P> {
@@ -119,7 +121,12 @@ impl<P: Program> World<P> {
             happened: vec![0; Fault::ALL.len()],
             account: Account::new(interval_of(scenario), scenario.mapping),
             trace: trace.then(String::new),
+            recorder: None,
         };
+        world.recorder = scenario
+            .timeline
+            .clone()
+            .map(|intervals| Recorder::new(intervals, world.interval(), world.server.ahead()));
         for worker in 0..scenario.workers {
             let start = world.random.between(0, world.interval());
             world.at(start, Event::Start { worker });
@@ -146,17 +153,26 @@ impl<P: Program> World<P> {
                 break;
             }
         }
+        if self.violation.is_none() {
+            // The last event may be long past, and the interval that it was in is not over with it.
+            self.now = end;
+        }
         for worker in 0..self.workers.len() {
             self.settle_account(worker);
         }
-        let skipped = self.scenario.schedule.map_or(SETTLING, |_| self.scenario.peace);
+        // Whole intervals; a plan may begin within one.
+        let begin = self.first_peace().div_ceil(self.interval());
+        let skipped = self.scenario.schedule.map_or(SETTLING, |_| begin);
         let (served_mean, served_min) = self.account.share(self.now, skipped);
-        let length = if self.violation.is_some() { self.now } else { end };
         let happened = self.happened.iter().zip(Fault::ALL).filter(|(count, _)| **count > 0);
+        let done = self.scenario.schedule.is_some_and(|it| it.change(self.changes).is_none());
+        // After the last change of a plan nothing else is to come.
+        let rest = (done && self.violation.is_none()).then_some(self.now);
+        let timeline = self.recorder.map(|it| it.finish(self.now, self.scenario.mapping));
         Outcome {
             seed: self.seed,
             violation: self.violation,
-            intervals: to_f64(length) / to_f64(self.interval()),
+            intervals: to_f64(self.now) / to_f64(interval_of(&self.scenario)),
             peaces: self.peaces,
             unsettled: self.unsettled,
             worker_intervals: self.account.worker_intervals(),
@@ -165,12 +181,14 @@ impl<P: Program> World<P> {
             served_mean,
             served_min,
             changes: self.changes,
-            lost_per_restart: self.account.lost_per(Planned::Restart),
-            lost_per_join: self.account.lost_per(Planned::Join),
-            lost_per_leave: self.account.lost_per(Planned::Leave),
+            lost_per_restart: self.account.lost_per(Planned::Restart, rest),
+            lost_per_join: self.account.lost_per(Planned::Join, rest),
+            lost_per_leave: self.account.lost_per(Planned::Leave, rest),
+            lost_per_crash: self.account.lost_per(Planned::Crash, rest),
             first_lease: self.account.first_lease_wait(),
             idle: self.account.idle_by_reason(),
             trace: self.trace.unwrap_or_default(),
+            timeline,
         }
     }
 
@@ -263,15 +281,18 @@ impl<P: Program> World<P> {
             })
         };
         self.note(|| format!("worker {}: server answers {result:?}", line.worker));
+        if result.is_ok() {
+            self.record(|recorder, now| recorder.registered(line.worker, now));
+        }
         self.ambush(line.worker, result.err());
         // If it is lost, the client learns that the connection broke.
-        let lost = self.meets(Fault::LostReply);
+        let lost = self.meets(Fault::LostReply, line.worker);
         let unknown = match self.scenario.layout {
             Layout::Slots => Failure::Repeatable,
             _ => Failure::Unknown,
         };
         let result = if lost { Err(unknown) } else { result };
-        let time = self.now + self.delay();
+        let time = self.now + self.delay(line.worker);
         self.at(time, Event::Answer(line, result));
     }
 
@@ -286,24 +307,17 @@ impl<P: Program> World<P> {
         }
     }
 
-    /// How long one message takes.
-    pub(super) fn delay(&mut self) -> u64 {
+    /// How long one message of a worker or to it takes.
+    pub(super) fn delay(&mut self, number: usize) -> u64 {
         let mean = to_f64(u64::try_from(self.scenario.delay.as_nanos()).unwrap_or(u64::MAX));
         let usual = from_f64(mean / 2.0 + self.random.exponential(mean / 2.0));
-        if self.meets(Fault::SlowMessage) {
+        if self.meets(Fault::SlowMessage, number) {
             // From a tenth of the gap to beyond an interval, in equal shares by order of magnitude.
             let longest = to_f64(self.interval()) * 1.2;
             usual + from_f64(longest * (-4.5 * self.random.unit()).exp())
         } else {
             usual
         }
-    }
-
-    /// Whether a message meets this fault.
-    pub(super) fn meets(&mut self, fault: Fault) -> bool {
-        let met = self.storming && self.random.chance(self.scenario.faults.rate(fault));
-        self.happened[fault.number()] += u64::from(met);
-        met
     }
 
     fn inspect(&mut self) {
@@ -341,9 +355,20 @@ impl<P: Program> World<P> {
         interval_of(&self.scenario)
     }
 
-    /// When the first time of peace ends.
+    /// When the first time of peace ends, or the plan begins.
     fn first_peace(&self) -> u64 {
-        self.scenario.peace * self.interval()
+        let (peace, interval) = (self.scenario.peace, self.interval());
+        match self.scenario.schedule {
+            Some(schedule) => from_f64(schedule.begin(to_f64(peace)) * to_f64(interval)),
+            None => peace * interval,
+        }
+    }
+
+    /// For the timeline, if there is to be one.
+    pub(super) fn record(&mut self, what: impl FnOnce(&mut Recorder, u64)) {
+        if let Some(recorder) = &mut self.recorder {
+            what(recorder, self.now);
+        }
     }
 
     pub(super) fn note(&mut self, text: impl FnOnce() -> String) {

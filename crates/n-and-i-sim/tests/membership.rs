@@ -33,6 +33,9 @@ fn mean(
     figures.iter().sum::<f64>() / f64::from(u32::try_from(figures.len()).unwrap())
 }
 
+/// The plans that go on to the end.
+const ENDLESS: [Plan; 2] = [Plan::RollingRestart, Plan::JoinAndLeave];
+
 const STAND_DOWN: (Rebalance, Mapping) = (Rebalance::StandDown, Mapping::Jump);
 const KEEP_SERVING: (Rebalance, Mapping) = (Rebalance::KeepServing, Mapping::Jump);
 
@@ -105,7 +108,7 @@ fn each_is_restarted_in_turn() {
 
 #[test]
 fn the_promise_holds_while_membership_changes() {
-    for plan in Plan::ALL {
+    for plan in ENDLESS {
         for (faults, every) in [(Faults::none(), 0.3), (Faults::none(), 1.0), (Faults::all(), 2.0)]
         {
             for rebalancing in Rebalancing::ALL {
@@ -127,7 +130,7 @@ fn the_promise_holds_while_membership_changes() {
 #[test]
 fn faults_happen_all_the_time_and_the_group_keeps_its_size() {
     let faults = Faults::only(Fault::Crash).with(Fault::Leave, 0.05);
-    for plan in Plan::ALL {
+    for plan in ENDLESS {
         let outcome = planned(5, &faults, plan, 2.0).with_intervals(5_000).run(1);
         assert_eq!((outcome.violation, outcome.peaces), (None, 1));
         assert!(outcome.faults.iter().all(|(_, count)| *count > 100), "{:?}", outcome.faults);

@@ -20,41 +20,71 @@ impl<P: Program> World<P> {
     pub(super) fn happen(&mut self, fault: Fault) {
         self.happened[fault.number()] += 1;
         self.note(|| format!("fault: {fault}"));
-        let open = self.scenario.timing.interval_at(self.server.time(self.now));
+        let struck = self.strike(fault);
+        self.record(|recorder, now| recorder.happened(fault, struck, now));
+    }
+
+    /// Returns the worker that was struck, or that came.
+    fn strike(&mut self, fault: Fault) -> Option<usize> {
         match fault {
             // Met by messages on their way.
-            Fault::SlowMessage | Fault::LostRequest | Fault::LostReply | Fault::Duplicate => {}
+            Fault::SlowMessage | Fault::LostRequest | Fault::LostReply | Fault::Duplicate => None,
             Fault::BlackHole => {
                 let until = self.now + self.span(0.1, 3.0);
-                if let Some(number) = self.some_worker() {
+                let struck = self.some_worker();
+                if let Some(number) = struck {
                     self.workers[number].unheard_until = until;
                 }
+                struck
             }
             Fault::ShortStall => self.stall(0.01, 0.95),
             Fault::LongStall => self.stall(1.0, 4.0),
             Fault::Crash => {
-                if let Some(number) = self.some_worker() {
+                let struck = self.some_worker();
+                if let Some(number) = struck {
+                    self.workers[number].will_be_replaced();
                     self.crash(number);
-                    self.replace(number);
                 }
+                struck
             }
             Fault::Leave => {
-                if let Some(number) = self.some_worker() {
+                let struck = self.some_worker();
+                if let Some(number) = struck {
                     self.leave(number, self.workers[number].life, Leaving::ToBeReplaced);
                 }
+                struck
             }
-            Fault::Join => {
-                self.visit_with_mixed_gap();
-            }
-            Fault::OtherInterval => {
-                self.visit_with_other_interval();
-            }
+            Fault::Join => Some(self.visit_with_mixed_gap()),
+            Fault::OtherInterval => self.visit_with_other_interval(),
             Fault::LostAfterRefusal => {
                 let visited = self.workers.iter().any(|worker| worker.is_alive() && worker.visits);
-                if !visited {
-                    self.ambush.loss = self.visit_with_other_interval();
+                if visited {
+                    return None;
                 }
+                self.ambush.loss = self.visit_with_other_interval();
+                self.ambush.loss
             }
+            Fault::LeapAndJoin
+            | Fault::Refusal
+            | Fault::ServerStop
+            | Fault::RestartEmpty
+            | Fault::Rollback
+            | Fault::ClockStep
+            | Fault::SmallStep
+            | Fault::LoseOpen
+            | Fault::LoseClosed
+            | Fault::LoseGuard
+            | Fault::Flush => {
+                self.strike_server(fault);
+                None
+            }
+        }
+    }
+
+    /// What is no fault of any one worker.
+    fn strike_server(&mut self, fault: Fault) {
+        let open = self.scenario.timing.interval_at(self.server.time(self.now));
+        match fault {
             Fault::LeapAndJoin => {
                 for _ in 0..self.random.index(12) {
                     let number = self.visit_with_mixed_gap();
@@ -88,7 +118,24 @@ impl<P: Program> World<P> {
             Fault::LoseClosed => self.server.store().lose_counter(open.saturating_sub(1)),
             Fault::LoseGuard => self.server.store().lose_guard(),
             Fault::Flush => self.server.store().clear(),
+            _ => {}
         }
+    }
+
+    /// Whether a message of a worker or to it meets this fault.
+    pub(super) fn meets(&mut self, fault: Fault, number: usize) -> bool {
+        let met = self.storming && self.random.chance(self.scenario.faults.rate(fault));
+        if met {
+            self.met(fault, number);
+        }
+        met
+    }
+
+    /// Out of the way of the many messages that meet nothing.
+    #[cold]
+    fn met(&mut self, fault: Fault, number: usize) {
+        self.happened[fault.number()] += 1;
+        self.record(|recorder, now| recorder.happened(fault, Some(number), now));
     }
 
     /// Ends what still goes on of the storm: who is gone is replaced, who stands still goes on.
@@ -121,12 +168,18 @@ impl<P: Program> World<P> {
     fn step(&mut self, nanos: u64) {
         let micros = (nanos / 1_000).cast_signed();
         let forward = self.random.chance(0.5);
-        self.server.step(if forward { micros } else { -micros });
+        self.step_clock(if forward { micros } else { -micros });
         if !forward {
             // An answer from before the step arrives within an interval, or too late.
             let soon = self.now + 2 * self.interval();
             self.claims.ignore_tokens_until(soon);
         }
+    }
+
+    fn step_clock(&mut self, micros: i64) {
+        self.server.step(micros);
+        let ahead = self.server.ahead();
+        self.record(|recorder, now| recorder.stepped(now, ahead));
     }
 
     /// The server has just answered a worker.
@@ -146,7 +199,7 @@ impl<P: Program> World<P> {
         if self.ambush.leap_and_join && failure.is_none() && owns(self) {
             self.ambush.leap_and_join = false;
             let leap = self.span(0.1, 2.5) / 1_000;
-            self.server.step(leap.cast_signed());
+            self.step_clock(leap.cast_signed());
             let until = self.now + self.span(0.5, 3.0);
             match self.random.index(3) {
                 0 => self.workers[number].unheard_until = until,
@@ -158,14 +211,16 @@ impl<P: Program> World<P> {
         }
     }
 
-    fn stall(&mut self, least: f64, most: f64) {
+    fn stall(&mut self, least: f64, most: f64) -> Option<usize> {
         let until = self.now + self.span(least, most);
-        if let Some(number) = self.some_worker() {
+        let struck = self.some_worker();
+        if let Some(number) = struck {
             let worker = &mut self.workers[number];
             worker.stalled_until = worker.stalled_until.max(until);
             let seconds = to_f64(worker.stalled_until) / 1e9;
             self.note(|| format!("worker {number} stalls until {seconds:.6}"));
         }
+        struck
     }
 
     /// A live worker that stays.

@@ -11,6 +11,9 @@ impl<P: Program> World<P> {
     /// between two, at a random moment of its first interval.
     pub(super) fn plan_change(&mut self) {
         let Some(schedule) = self.scenario.schedule else { return };
+        if schedule.change(self.changes).is_none() {
+            return;
+        }
         let stretches = to_f64(self.changes) * schedule.every;
         let moment = self.random.unit() * schedule.every.min(1.0);
         let after = from_f64((stretches + moment) * to_f64(self.interval()));
@@ -21,21 +24,28 @@ impl<P: Program> World<P> {
     /// The change that is planned for this moment.
     pub(super) fn change_membership(&mut self) {
         let Some(schedule) = self.scenario.schedule else { return };
-        let change = schedule.change(self.changes);
+        let Some(change) = schedule.change(self.changes) else { return };
         self.changes += 1;
         self.account.changes(self.now, change);
+        let place = match change {
+            Planned::Restart => self.longest_there(),
+            Planned::Join => Some(self.place_to_join()),
+            Planned::Leave => self.any(),
+            Planned::Crash => self.middle(),
+        };
+        self.record(|recorder, now| recorder.changed(change, place, now));
+        let Some(number) = place else { return };
         match change {
             Planned::Restart => {
-                if let Some(number) = self.longest_there() {
-                    self.leave_for_good(number);
-                    self.join();
-                }
+                self.leave_for_good(number);
+                let place = self.place_to_join();
+                self.start(place);
             }
-            Planned::Join => self.join(),
-            Planned::Leave => {
-                if let Some(number) = self.any() {
-                    self.leave_for_good(number);
-                }
+            Planned::Join => self.start(number),
+            Planned::Leave => self.leave_for_good(number),
+            Planned::Crash => {
+                self.workers[number].leaves_a_free_place();
+                self.crash(number);
             }
         }
     }
@@ -44,10 +54,10 @@ impl<P: Program> World<P> {
         self.leave(number, self.workers[number].life, Leaving::ForGood);
     }
 
-    /// One more worker starts, at a free place.
-    fn join(&mut self) {
+    /// Where one more worker starts.
+    fn place_to_join(&self) -> usize {
         let free = self.workers.iter().position(Worker::is_free);
-        self.start(free.unwrap_or(self.workers.len()));
+        free.unwrap_or(self.workers.len())
     }
 
     fn longest_there(&self) -> Option<usize> {
@@ -58,6 +68,18 @@ impl<P: Program> World<P> {
         let count = self.leavers().count();
         let chosen = (count > 0).then(|| self.random.index(count))?;
         self.leavers().nth(chosen)
+    }
+
+    /// Who owns what is in the middle; of those whose share is not known, who is in the middle.
+    fn middle(&self) -> Option<usize> {
+        let mut owners: Vec<_> = self.claims.live(self.now).collect();
+        owners.sort_unstable_by_key(|claim| claim.share.pair().i());
+        let owners = owners.iter().map(|claim| claim.worker);
+        let mut those: Vec<_> = owners.filter(|&number| !self.workers[number].visits).collect();
+        if those.is_empty() {
+            those.extend(self.leavers());
+        }
+        those.get(those.len() / 2).copied()
     }
 
     /// Who can be asked to stop.

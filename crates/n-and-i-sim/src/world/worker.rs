@@ -86,6 +86,16 @@ impl<P> Worker<P> {
         self.leaving == Some(Leaving::ForGood)
     }
 
+    /// A new worker comes after it, unless it was asked to stop and leaves the place free.
+    pub(super) fn will_be_replaced(&mut self) {
+        self.leaving.get_or_insert(Leaving::ToBeReplaced);
+    }
+
+    /// Nobody comes after it.
+    pub(super) fn leaves_a_free_place(&mut self) {
+        self.leaving = Some(Leaving::ForGood);
+    }
+
     /// Whether it can be asked to stop, and was not yet.
     pub(super) fn can_leave(&self, now: u64) -> bool {
         self.is_alive() && !self.visits && self.leaving.is_none() && self.stalled_until <= now
@@ -254,13 +264,13 @@ impl<P: Program> World<P> {
     fn send(&mut self, number: usize, attempt: AttemptId, not_after: Option<ServerTime>) {
         let worker = &self.workers[number];
         let (life, unheard) = (worker.life, worker.unheard_until > self.now);
-        if unheard || self.meets(Fault::LostRequest) {
+        if unheard || self.meets(Fault::LostRequest, number) {
             return;
         }
         let request = Event::Request(Line { worker: number, life, attempt }, not_after);
-        let time = self.now + self.delay();
+        let time = self.now + self.delay(number);
         self.at(time, request);
-        if self.meets(Fault::Duplicate) {
+        if self.meets(Fault::Duplicate, number) {
             let later = time + from_f64(1.5 * to_f64(self.interval()) * self.random.unit());
             self.at(later, request);
         }
@@ -269,8 +279,8 @@ impl<P: Program> World<P> {
     fn send_leave(&mut self, number: usize) {
         let worker = &self.workers[number];
         let (life, unheard) = (worker.life, worker.unheard_until > self.now);
-        if !(unheard || self.meets(Fault::LostRequest)) {
-            let time = self.now + self.delay();
+        if !(unheard || self.meets(Fault::LostRequest, number)) {
+            let time = self.now + self.delay(number);
             self.at(time, Event::Release { worker: number, life });
         }
     }
@@ -316,13 +326,16 @@ impl<P: Program> World<P> {
     fn end_idle(&mut self, number: usize) {
         if let Some((since, reason)) = self.workers[number].idle.take() {
             self.account.idle(reason, self.now - since);
+            let who = (number, self.workers[number].life);
+            self.record(|recorder, now| recorder.idled(who, reason, since..now));
         }
     }
 
     /// Is asked to stop. If it has not come to its end after the grace, it vanishes.
     pub(super) fn leave(&mut self, number: usize, life: u32, leaving: Leaving) {
         let worker = &mut self.workers[number];
-        if worker.life != life {
+        // Within the grace it may have crashed.
+        if worker.life != life || !worker.is_alive() {
             return;
         }
         if worker.leaving.is_some() {
@@ -363,6 +376,7 @@ impl<P: Program> World<P> {
     fn end_claim(&mut self, number: usize, drain_until: u64) {
         if let Some(claim) = self.claims.end(number, self.now, drain_until) {
             self.account.served(&claim);
+            self.record(|recorder, now| recorder.owned(&claim, now));
         }
     }
 
