@@ -1,6 +1,7 @@
 //! The processes below this one: taking in orphans, waiting for all, signals to all.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -12,10 +13,17 @@ use crate::exec::message::Exit;
 /// system's first process's, and lost unless they stay in the process group.
 pub(super) const ADOPTS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
+/// How often to look for the end of children where nothing tells.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Tells when children end, own and adopted ones.
 #[derive(Debug)]
 pub(super) struct Children {
     ended: Listener,
+    /// Whether whoever started this process has blocked the signal: then nothing tells.
+    is_untold: bool,
+    /// Those that were there before, of a shell that then became this process. They are let be.
+    others: Vec<Pid>,
 }
 
 /// What was found by reaping.
@@ -32,35 +40,63 @@ impl Children {
         let ended = signal(SignalKind::child())?;
         #[cfg(any(target_os = "linux", target_os = "android"))]
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        Ok(Self { ended })
+        let others = listed_children(rustix::process::getpid());
+        Ok(Self { ended, is_untold: is_blocked(Signal::CHILD), others })
     }
 
     /// Completes when a child may have ended since the last time. Cancel safe.
     pub(super) async fn changed(&mut self) {
-        self.ended.recv().await;
+        if self.is_untold {
+            tokio::time::sleep(LOOK).await;
+        } else {
+            self.ended.recv().await;
+        }
     }
-}
 
-/// Reaps the children that have ended.
-pub(super) fn reap(main: Option<Pid>) -> Reaped {
-    let mut reaped = Reaped { main: None, any_left: true };
-    loop {
-        match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, status))) if Some(pid) == main => reaped.main = Exit::of(status),
-            Ok(Some(_)) | Err(Errno::INTR) => {}
-            Ok(None) => return reaped,
-            // There are no children.
-            Err(_) => {
-                reaped.any_left = false;
-                return reaped;
+    /// Reaps the children that have ended.
+    pub(super) fn reap(&mut self, main: Option<Pid>) -> Reaped {
+        let mut reaped = Reaped { main: None, any_left: true };
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    self.others.retain(|other| *other != pid);
+                    if Some(pid) == main {
+                        reaped.main = Exit::of(status);
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Ok(None) => {
+                    reaped.any_left = self.are_any_not_others();
+                    return reaped;
+                }
+                // There are no children.
+                Err(_) => {
+                    reaped.any_left = false;
+                    return reaped;
+                }
             }
         }
     }
+
+    fn are_any_not_others(&self) -> bool {
+        let are_any = || {
+            let listed = listed_children(rustix::process::getpid());
+            listed.iter().any(|pid| !self.others.contains(pid))
+        };
+        // Without others whatever is there is none of them.
+        self.others.is_empty() || are_any()
+    }
+
+    /// Sends a signal to all processes below this one, as far as they can be found.
+    pub(super) fn signal(&self, signal: Signal) {
+        signal_below(rustix::process::getpid(), signal, &self.others);
+    }
 }
 
-/// Sends a signal to all processes below this one, as far as they can be found.
-pub(super) fn signal_descendants(signal: Signal) {
-    for pid in descendants(rustix::process::getpid()) {
+/// Sends a signal to all processes below that one, as far as they can be found, but not to
+/// these and what is below them.
+pub(super) fn signal_below(root: Pid, signal: Signal, others: &[Pid]) {
+    for pid in descendants(root, others) {
         send(rustix::process::kill_process(pid, signal));
     }
 }
@@ -83,11 +119,25 @@ fn send(result: rustix::io::Result<()>) {
     }
 }
 
-/// All processes below this one. None where there is no `/proc`, or that of other processes.
-fn descendants(root: Pid) -> Vec<Pid> {
-    let is_ours = std::fs::read_link("/proc/self")
-        .is_ok_and(|link| link.to_str() == Some(&root.as_raw_nonzero().to_string()));
-    if !is_ours {
+/// Whether this process does not get that signal. No where that cannot be told.
+fn is_blocked(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    blocked.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+}
+
+/// Whether there is a `/proc` by which the processes below this one can be found, not that of
+/// other processes.
+pub(super) fn can_be_found() -> bool {
+    let this = rustix::process::getpid().as_raw_nonzero().to_string();
+    std::fs::read_link("/proc/self").is_ok_and(|link| link.to_str() == Some(this.as_str()))
+}
+
+/// All processes below that one, without these and what is below them. None if they cannot be
+/// found.
+fn descendants(root: Pid, others: &[Pid]) -> Vec<Pid> {
+    if !can_be_found() {
         return Vec::new();
     }
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -101,13 +151,39 @@ fn descendants(root: Pid) -> Vec<Pid> {
         })
         .collect();
     let mut found = vec![root];
+    found.extend(listed_children(root).iter().filter(|pid| !others.contains(pid)));
     let mut at = 0;
     while at < found.len() {
         let parent = found[at];
-        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        for (pid, of) in &parents {
+            if *of == parent && !found.contains(pid) && !others.contains(pid) {
+                found.push(*pid);
+            }
+        }
         at += 1;
     }
     found.split_off(1)
+}
+
+/// The processes right below that one, also those that `/proc` hides otherwise (`hidepid`). None
+/// where the kernel keeps no such list.
+fn listed_children(of: Pid) -> Vec<Pid> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", of.as_raw_nonzero()));
+    let lists = threads.into_iter().flatten().flatten().map(|thread| {
+        // The thread may have ended.
+        std::fs::read_to_string(thread.path().join("children")).unwrap_or_default()
+    });
+    let words = lists.collect::<Vec<_>>().concat();
+    words.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// Whether that number is still the one of a child of one of these. Where that cannot be told it
+/// is.
+pub(super) fn is_child(pid: Pid, of: &[Pid]) -> bool {
+    match std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
+        Ok(stat) => parent(&String::from_utf8_lossy(&stat)).is_some_and(|pid| of.contains(&pid)),
+        Err(error) => !ADOPTS || error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 /// The parent in a line like `7 (a name) S 3 ...`. A name can have spaces and parentheses.
@@ -146,11 +222,17 @@ mod tests {
             answer.push(byte[0]);
         }
         let grandchild = Pid::from_raw(String::from_utf8(answer).unwrap().trim().parse().unwrap());
-        let found = descendants(rustix::process::getpid());
+        let found = descendants(rustix::process::getpid(), &[]);
         assert!(found.contains(&Pid::from_child(&child)), "{found:?}");
         assert!(found.contains(&grandchild.unwrap()), "{found:?}");
+        assert!(is_child(Pid::from_child(&child), &[rustix::process::getpid()]));
+        assert!(!is_child(grandchild.unwrap(), &[rustix::process::getpid()]));
+        let of_others = descendants(rustix::process::getpid(), &[Pid::from_child(&child)]);
+        assert!(!of_others.contains(&grandchild.unwrap()), "{of_others:?}");
+        let listed = listed_children(rustix::process::getpid());
+        assert!(listed.contains(&Pid::from_child(&child)), "{listed:?}");
         rustix::process::kill_process(grandchild.unwrap(), Signal::KILL).unwrap();
         child.wait().unwrap();
-        assert!(!descendants(rustix::process::getpid()).contains(&grandchild.unwrap()));
+        assert!(!descendants(rustix::process::getpid(), &[]).contains(&grandchild.unwrap()));
     }
 }

@@ -4,7 +4,8 @@
 //! deadline if the wrapper is stopped and says nothing, and at once if the wrapper is gone.
 
 use std::ffi::OsString;
-use std::io::{self, PipeReader};
+use std::fs::File;
+use std::io::{self, PipeReader, Write};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -19,7 +20,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exec::alarm::alarm;
-use crate::exec::children::{ADOPTS, Children, is_group, reap, signal_descendants, signal_group};
+use crate::exec::children::{ADOPTS, Children, is_group, signal_group};
 use crate::exec::message::{Exit, Order, Report, line};
 use crate::exec::{LAUNCH, this_program};
 
@@ -42,6 +43,10 @@ pub(super) struct Job {
 pub(super) fn run(job: &Job) -> io::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
+        // It may have been stopped on the way here, or the wrapper.
+        if BootClock.now() >= job.until {
+            return late();
+        }
         let mut keeper = Keeper::start(job)?;
         let report = keeper.keep(job).await;
         keeper.report(report).await;
@@ -136,7 +141,7 @@ impl Keeper {
 
     /// Reaps whatever has ended. Whether anything is left.
     fn reap(&mut self, job: &Job) -> bool {
-        let reaped = reap(Some(self.program));
+        let reaped = self.children.reap(Some(self.program));
         let any_left = reaped.any_left || (!ADOPTS && is_group(self.program));
         if let Some(exit) = reaped.main {
             self.exit = Some(exit);
@@ -158,7 +163,7 @@ impl Keeper {
             signal_group(self.program, signal);
         }
         if !is_program_there || signal == Signal::KILL {
-            signal_descendants(signal);
+            self.children.signal(signal);
         }
     }
 
@@ -166,6 +171,13 @@ impl Keeper {
         // If the wrapper is gone, that is noticed by reading.
         let _ = self.reports.write_all(line(report).as_bytes()).await;
     }
+}
+
+fn late() -> io::Result<ExitCode> {
+    let mut reports = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
+    // If the wrapper is gone, there is nobody to tell.
+    let _ = reports.write_all(line(Report::Late).as_bytes());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The wrapper decides about these, and the terminal sends them to all that have this name.

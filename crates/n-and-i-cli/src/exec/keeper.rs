@@ -3,14 +3,16 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
+use std::time::Duration;
 
-use n_and_i::{Instant, Lease};
+use n_and_i::{BootClock, Clock, Instant, Lease};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::timeout;
 
-use crate::exec::children::{signal_descendants, signal_group};
+use crate::exec::children::{Children, is_child, signal_below, signal_group};
 use crate::exec::message::{Exit, Order, Report, line};
 use crate::exec::{Exec, KEEP, this_program};
 
@@ -34,6 +36,8 @@ pub(super) enum End {
         exit: Exit,
         killed: bool,
     },
+    /// It was not started, as the time was over.
+    Late,
     /// The keeper ended without a word.
     Lost,
 }
@@ -48,7 +52,8 @@ impl Keeper {
         let pair = lease.share().pair();
         // In this order, so that a renewal in between makes the time shorter, if anything.
         let until = lease.drain_window().deadline();
-        let grace = until.saturating_duration_since(lease.ends());
+        // An end in the past is that of a lease which was revoked meanwhile.
+        let grace = until.saturating_duration_since(lease.ends().max(BootClock.now()));
         let mut command = this_program()?;
         command
             .args([KEEP, &exec.stop.as_raw().to_string()])
@@ -75,18 +80,19 @@ impl Keeper {
     }
 
     /// The lease was renewed.
-    pub(super) async fn renew(&mut self, deadline: Instant) {
-        self.order(Order::until(deadline)).await;
+    pub(super) async fn renew(&mut self, deadline: Instant, patience: Duration) {
+        self.order(Order::until(deadline), patience).await;
     }
 
     /// The lease is over.
-    pub(super) async fn stop(&mut self, deadline: Instant) {
-        self.order(Order::stop(deadline)).await;
+    pub(super) async fn stop(&mut self, deadline: Instant, patience: Duration) {
+        self.order(Order::stop(deadline), patience).await;
     }
 
-    async fn order(&mut self, order: Order) {
+    /// A keeper that was stopped for many orders takes no more.
+    async fn order(&mut self, order: Order, patience: Duration) {
         // If the keeper is gone, that is noticed by reading.
-        let _ = self.orders.write_all(line(order).as_bytes()).await;
+        let _ = timeout(patience, self.orders.write_all(line(order).as_bytes())).await;
     }
 
     /// How it ended, once nothing is left but perhaps the keeper. Cancel safe.
@@ -97,6 +103,7 @@ impl Keeper {
                     self.program = Pid::from_raw(pid);
                 }
                 Ok(Report::Refused { errno }) => return End::Refused { errno },
+                Ok(Report::Late) => return End::Late,
                 Ok(Report::Ended { exit, killed }) => return End::Ended { exit, killed },
                 Err(error) => tracing::error!(%error, line, "a report that makes no sense"),
             }
@@ -104,16 +111,40 @@ impl Keeper {
         End::Lost
     }
 
-    /// Kills the program and what is below it, in case that the keeper does not.
+    /// Kills the program and what is below the keeper, in case that it does not.
     pub(super) fn kill_program(&self) {
-        if let Some(program) = self.program {
+        // Once they were reaped their numbers may be those of others.
+        let parents = [self.pid, rustix::process::getpid()];
+        if let Some(program) = self.program.filter(|program| is_child(*program, &parents)) {
             signal_group(program, Signal::KILL);
+        }
+        if !self.is_reaped {
+            signal_below(self.pid, Signal::KILL, &[]);
         }
     }
 
     /// Kills keeper, program and what is below them.
-    pub(super) fn kill(&self) {
+    pub(super) fn kill(&self, children: &Children) {
         self.kill_program();
-        signal_descendants(Signal::KILL);
+        children.signal(Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_keeper_that_takes_no_orders_is_not_waited_for_longer_than_there_is_patience() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (reports, orders) = ours.into_split();
+        let reports = BufReader::new(reports).lines();
+        let pid = rustix::process::getpid();
+        let mut keeper = Keeper { pid, is_reaped: false, program: None, orders, reports };
+        let moment = Duration::from_millis(50);
+        while timeout(moment, keeper.renew(Instant::from_nanos(0), 2 * moment)).await.is_ok() {}
+        keeper.renew(Instant::from_nanos(0), moment).await;
+        keeper.stop(Instant::from_nanos(0), moment).await;
+        drop(theirs);
     }
 }

@@ -26,6 +26,8 @@ pub(super) enum Report {
     Started { pid: i32 },
     /// The operating system did not start it, for the reason with this number. The last report.
     Refused { errno: i32 },
+    /// It was not started, as the time is over. The last report.
+    Late,
     /// It ended, and nothing that it started is left. The last report.
     Ended {
         exit: Exit,

@@ -2,15 +2,17 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use n_and_i::{Change, Instant, Lease, Peers, Reason};
+use n_and_i::{BootClock, Change, Clock, Instant, Lease, Peers};
 use rustix::process::Signal;
 use tokio::time;
 
 use crate::exec::alarm::alarm;
 use crate::exec::backoff::Backoff;
-use crate::exec::children::{Children, reap};
+use crate::exec::children::{ADOPTS, Children, can_be_found};
 use crate::exec::keeper::{End, Keeper};
 use crate::exec::message::Exit;
 use crate::exec::program::{self, Trouble};
@@ -21,23 +23,34 @@ use crate::signals::Signals;
 const KEEPER_ENDS: Duration = Duration::from_secs(2);
 /// How long to wait before killing again what is still there.
 const AGAIN: Duration = Duration::from_millis(10);
+/// How often the program is killed before its keeper is.
+const KILLS: u32 = 200;
 
 /// Runs the program until a signal comes, or until it has ended for good.
 pub(crate) async fn run(exec: Exec) -> io::Result<ExitCode> {
     if let Err(trouble) = program::check(&exec.program) {
         return Ok(tell(&trouble));
     }
+    if ADOPTS && !can_be_found() {
+        let message = "/proc does not show this process: exec needs that of its own PID namespace";
+        return Err(io::Error::other(message));
+    }
     let mut signals = Signals::listen()?;
+    let is_asked = Arc::new(AtomicBool::new(false));
     let children = Children::adopt()?;
     let peers = n_and_i_tokio::discover(exec.redis.clone(), exec.config.clone());
     let peers = peers.map_err(io::Error::other)?;
-    let peers = peers.with_graceful_shutdown(async move { signals.wait().await });
+    let asked = Arc::clone(&is_asked);
+    let peers = peers.with_graceful_shutdown(async move {
+        signals.wait().await;
+        asked.store(true, Ordering::Release);
+    });
     let wrapper = Wrapper {
         exec,
         peers,
         children,
         owned: None,
-        is_stopping: false,
+        is_asked,
         is_over: false,
         backoff: Backoff::default(),
         start_at: time::Instant::now(),
@@ -56,8 +69,8 @@ struct Wrapper {
     peers: Peers,
     children: Children,
     owned: Option<Lease>,
-    /// Whether the worker was asked to end.
-    is_stopping: bool,
+    /// Whether the worker was asked to end. No change says so if it owned nothing any more.
+    is_asked: Arc<AtomicBool>,
     /// Whether there will be no more changes.
     is_over: bool,
     backoff: Backoff,
@@ -81,13 +94,15 @@ impl Wrapper {
                     }
                     exit
                 }
+                // If the lease is live all the same it is started under that.
+                End::Late => continue,
                 End::Lost => {
                     tracing::error!("program killed, as its keeper vanished");
                     Exit::Signal(Signal::KILL.as_raw())
                 }
             };
             tracing::info!(%exit, "program ended");
-            if self.is_stopping {
+            if self.is_asked.load(Ordering::Acquire) {
                 return Ok(exit.code());
             }
             if by_itself {
@@ -120,7 +135,7 @@ impl Wrapper {
             tokio::select! {
                 biased;
                 change = self.peers.next() => self.note(change.as_ref()),
-                () = self.children.changed() => drop(reap(None)),
+                () = self.children.changed() => drop(self.children.reap(None)),
                 () = time::sleep_until(self.start_at), if is_owner => {}
             }
         }
@@ -128,7 +143,6 @@ impl Wrapper {
 
     fn note(&mut self, change: Option<&Change>) {
         self.owned = change.and_then(Change::lease).cloned();
-        self.is_stopping |= change.and_then(Change::reason) == Some(Reason::Stopped);
         self.is_over |= change.is_none();
     }
 
@@ -146,10 +160,10 @@ impl Wrapper {
                 if !is_live {
                     let left = window.remaining();
                     tracing::info!(?left, "program asked to end");
-                    keeper.stop(window.deadline()).await;
+                    keeper.stop(window.deadline(), left).await;
                     stop = Some(Stop { next: window.deadline(), kills: 0 });
                 } else if deadline.replace(window.deadline()) != Some(window.deadline()) {
-                    keeper.renew(window.deadline()).await;
+                    keeper.renew(window.deadline(), lease.remaining()).await;
                 }
             }
             tokio::select! {
@@ -158,11 +172,11 @@ impl Wrapper {
                 () = lease.ended(), if stop.is_none() => {}
                 end = keeper.end() => break end,
                 () = self.children.changed() => {
-                    keeper.is_reaped |= reap(Some(keeper.pid)).main.is_some();
+                    keeper.is_reaped |= self.children.reap(Some(keeper.pid)).main.is_some();
                 }
                 () = time::sleep(look.min(lease.remaining())), if stop.is_none() => {}
                 () = alarm(stop.map_or(Instant::from_nanos(0), |stop| stop.next)), if stop.is_some() => {
-                    stop = stop.map(|stop| stop.kill(&keeper));
+                    stop = stop.map(|stop| stop.kill(&keeper, &self.children));
                 }
             }
         };
@@ -172,17 +186,16 @@ impl Wrapper {
 
     /// Waits for the end of the keeper. If it did not see to that itself, kills all that is
     /// left.
-    async fn dismiss(&mut self, keeper: Keeper, is_lost: bool) {
+    async fn dismiss(&mut self, mut keeper: Keeper, is_lost: bool) {
         let late = time::Instant::now() + if is_lost { Duration::ZERO } else { KEEPER_ENDS };
-        let mut is_reaped = keeper.is_reaped;
         loop {
-            let reaped = reap(Some(keeper.pid));
-            is_reaped |= reaped.main.is_some();
-            if is_reaped && !(is_lost && reaped.any_left) {
+            let reaped = self.children.reap(Some(keeper.pid));
+            keeper.is_reaped |= reaped.main.is_some();
+            if keeper.is_reaped && !(is_lost && reaped.any_left) {
                 return;
             }
             if time::Instant::now() >= late {
-                keeper.kill();
+                keeper.kill(&self.children);
             }
             tokio::select! {
                 () = self.children.changed() => {}
@@ -206,13 +219,13 @@ struct Stop {
 }
 
 impl Stop {
-    /// At the deadline, the program; if that does not help, the keeper too.
-    fn kill(self, keeper: &Keeper) -> Self {
-        if self.kills == 0 {
+    /// From the deadline on the program; if the keeper does not see that it ended, the keeper too.
+    fn kill(self, keeper: &Keeper, children: &Children) -> Self {
+        if self.kills < KILLS {
             keeper.kill_program();
         } else {
-            keeper.kill();
+            keeper.kill(children);
         }
-        Self { next: self.next.saturating_add(KEEPER_ENDS), kills: self.kills + 1 }
+        Self { next: BootClock.now().saturating_add(AGAIN), kills: self.kills.saturating_add(1) }
     }
 }

@@ -122,6 +122,8 @@ impl Lines {
 
     fn finish(&mut self) {
         if let Some(reader) = self.reader.take() {
+            // Something that the program has left running may hold its output open.
+            eventually("the program's output ends", || reader.is_finished().then_some(()));
             reader.join().expect("no reader panicked");
         }
     }

@@ -27,6 +27,20 @@ fn it_is_drained_when_the_worker_is_asked_to_end() {
 }
 
 #[test]
+fn its_exit_code_is_the_workers_also_if_it_was_draining_already() {
+    let server = RedisServer::start();
+    let script = "trap 'echo drains; sleep 0.3; exit 3' TERM; echo started; \
+        while :; do sleep 0.01; done";
+    let mut worker = start_shell(&server, "2s", &[], script);
+    worker.wait_for("started");
+    server.suspend();
+    worker.wait_for("drains");
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.end().code(), Some(3), "{:?}", worker.stderr());
+    server.resume();
+}
+
+#[test]
 fn it_gets_the_signal_that_it_wants() {
     let server = RedisServer::start();
     let script = "trap 'echo asked; exit 0' USR1; echo started; while :; do sleep 0.01; done";

@@ -68,6 +68,30 @@ fn a_killed_keeper_leaves_nothing_and_another_follows() {
 }
 
 #[test]
+fn what_was_there_before_outlives_a_killed_keeper() {
+    let server = RedisServer::start();
+    let wrapper = shell(&server, "500ms", &[], STUBBORN);
+    let mut before = Command::new("bash");
+    before.args(["-c", "sleep 600 & echo other $!; exec \"$0\" \"$@\""]);
+    before.arg(wrapper.get_program()).args(wrapper.get_args()).env_remove("REDIS_URL");
+    let mut worker = Program::run(&mut before);
+    let pids = processes(&worker, 0);
+    let other = worker.wait_for("other ");
+    let other = number(other.trim_start_matches("other ")).expect("a process");
+    let keeper = children(worker.pid()).into_iter().find(|pid| *pid != other);
+    send(keeper.expect("there is a keeper"), Signal::KILL);
+    wait_until_gone(&pids);
+    let next = processes(&worker, 1);
+    assert!(runs(other));
+    worker.signal(Signal::TERM);
+    eventually("the program is gone", || (!worker.is_running()).then_some(()));
+    wait_until_gone(&next);
+    // It holds the worker's output.
+    send(other, Signal::KILL);
+    worker.end();
+}
+
+#[test]
 fn wrapper_and_keeper_killed_at_once_take_the_program_with_them() {
     let server = RedisServer::start();
     let worker = start_shell(&server, "1s", &[], STUBBORN);
@@ -95,6 +119,20 @@ fn a_stopped_keeper_does_not_keep_the_program_beyond_its_deadline() {
     assert_eq!(worker.end().code(), Some(128 + 9), "{:?}", worker.stderr());
     wait_until_gone(&pids);
     wait_until_gone(&[keeper]);
+}
+
+#[test]
+fn a_stopped_keeper_does_not_keep_what_left_the_group_for_longer() {
+    let server = RedisServer::start();
+    let mut worker = start_shell(&server, "400ms", &[], STUBBORN);
+    let pids = processes(&worker, 0);
+    let keeper = keeper(&worker);
+    send(keeper, Signal::STOP);
+    worker.signal(Signal::TERM);
+    wait_until_gone(&pids);
+    // Which is killed itself only if it does not go on after that.
+    assert!(runs(keeper));
+    worker.end();
 }
 
 #[test]
@@ -130,12 +168,41 @@ fn orphans_are_reaped_while_the_program_runs() {
     worker.end();
 }
 
+#[test]
+fn the_end_is_noticed_also_if_the_signal_that_tells_is_blocked() {
+    let server = RedisServer::start();
+    let script = "trap 'exit 3' TERM; echo started; while :; do sleep 0.01; done";
+    let wrapper = shell(&server, "4s", &[], script);
+    let mut blocked = Command::new("env");
+    blocked.arg("--block-signal=CHLD").arg(wrapper.get_program()).args(wrapper.get_args());
+    let mut worker = Program::run(blocked.env_remove("REDIS_URL").stdin(Stdio::null()));
+    worker.wait_for("started");
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.end().code(), Some(3), "{:?}", worker.stderr());
+    let errors = worker.stderr();
+    assert!(!errors.iter().any(|line| line.contains("program killed")), "{errors:?}");
+}
+
 /// Runs what follows as the first process of its namespace.
 fn unshare() -> Command {
     let mut unshare = Command::new("unshare");
     unshare.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]);
     unshare.stdin(Stdio::null());
     unshare
+}
+
+#[test]
+fn without_a_proc_of_its_own_it_does_not_join() {
+    let server = RedisServer::start();
+    let wrapper = shell(&server, "200ms", &[], "echo started");
+    let mut first = unshare();
+    first.arg("unshare").args(["--pid", "--fork", "--kill-child"]);
+    first.arg(wrapper.get_program()).args(wrapper.get_args()).env_remove("REDIS_URL");
+    let mut outer = Program::run(&mut first);
+    assert_eq!(outer.end().code(), Some(1));
+    assert!(outer.stderr()[0].contains("/proc"), "{:?}", outer.stderr());
+    let keys: Vec<String> = server.command(&["KEYS", "*"]);
+    assert!(keys.is_empty(), "{keys:?}");
 }
 
 /// As in a container whose only program this is.

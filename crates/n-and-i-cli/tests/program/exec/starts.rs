@@ -1,7 +1,10 @@
 //! What a program is started with, and programs that do not start.
 
 use std::fs;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 
 use n_and_i_test_support::RedisServer;
 use rustix::process::Signal;
@@ -26,6 +29,19 @@ fn the_environment_says_what_is_owned() {
     // The middle of an interval to that of the next, and the gap, leave so much of the longest
     // time to drain.
     assert!((0.08..=0.4).contains(&drain), "{drain}");
+}
+
+#[test]
+fn nothing_is_started_when_the_time_is_over() {
+    // As the wrapper starts a keeper, with a deadline long ago.
+    let (mut wrapper, keeper) = UnixStream::pair().unwrap();
+    let mut keep = program(&["__keep", "15", "1", "1000000", "--", "echo", "started"]);
+    let output = keep.stdin(OwnedFd::from(keeper)).output().unwrap();
+    drop(keep);
+    let mut report = String::new();
+    wrapper.read_to_string(&mut report).unwrap();
+    assert_eq!(report, "\"late\"\n", "{output:?}");
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
 }
 
 #[test]
