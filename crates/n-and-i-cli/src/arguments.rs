@@ -1,35 +1,49 @@
 //! The command line, checked.
 
+mod completions;
 mod demo;
 #[cfg(unix)]
 mod exec;
+mod inspect;
+mod man;
 mod simulate;
 mod watch;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
 use n_and_i::{Config, ConfigError, Layout, Rebalance};
 use n_and_i_redis::RedisRegistry;
+use redis::Client;
 
+use crate::arguments::completions::CompletionsArguments;
 use crate::arguments::demo::DemoArguments;
 #[cfg(unix)]
 use crate::arguments::exec::ExecArguments;
+use crate::arguments::inspect::InspectArguments;
+use crate::arguments::man::ManArguments;
 use crate::arguments::simulate::SimulateArguments;
 use crate::arguments::watch::WatchArguments;
 use crate::connection;
 #[cfg(unix)]
 use crate::exec::Exec;
+use crate::inspect::Inspection;
 use crate::simulate::Simulation;
 
 /// What to do, every value checked.
 #[derive(Debug)]
 pub(crate) enum Task {
+    Completions(Shell),
     Demo(Demo),
     #[cfg(unix)]
     Exec(Box<Exec>),
+    Inspect(Box<Inspection>),
+    /// With a directory for one page per command.
+    Man(Option<PathBuf>),
     Simulate(Box<Simulation>),
     Watch(Watch),
 }
@@ -75,6 +89,11 @@ pub(crate) fn parse() -> (Task, u8) {
     }
 }
 
+/// All that can be asked for, for those who describe it.
+pub(crate) fn definition() -> clap::Command {
+    CommandLine::command()
+}
+
 /// Workers that share tasks by `task % n == i`, without a coordinator: i is which worker this
 /// is, n how many there are. Both come from counting registrations per interval in Redis.
 #[derive(Debug, Parser)]
@@ -91,16 +110,27 @@ const LOGGING: &str = "\
 Logs go to standard error, only warnings and errors unless -v or the environment variable
 RUST_LOG (such as `debug` or `n_and_i=trace`) asks for more.
 
-Example:
-  n-and-i demo";
+Exit codes:
+  0  ended as asked, also by a signal
+  1  the run failed, or found what must not be: demo and simulate two owners of one task,
+     inspect something wrong
+  2  wrong arguments
+exec has others, too.
+
+Examples:
+  n-and-i demo
+  n-and-i exec --help";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(DemoArguments),
     #[cfg(unix)]
     Exec(ExecArguments),
+    Inspect(InspectArguments),
     Simulate(Box<SimulateArguments>),
     Watch(WatchArguments),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
 }
 
 /// What every command wants to know of a group.
@@ -124,6 +154,13 @@ struct GroupArguments {
 struct RegistryArguments {
     #[command(flatten)]
     group: GroupArguments,
+    #[command(flatten)]
+    keys: KeyArguments,
+}
+
+/// Which keys are the group's.
+#[derive(Debug, Args)]
+struct KeyArguments {
     /// What the group's keys in Redis begin with, such as prod:
     #[arg(long, default_value = "", hide_default_value = true)]
     prefix: String,
@@ -136,6 +173,7 @@ struct RedisArguments {
     #[arg(
         long,
         value_name = "URL",
+        value_hint = ValueHint::Url,
         env = "REDIS_URL",
         hide_env_values = true,
         default_value = "redis://127.0.0.1:6379"
@@ -146,9 +184,12 @@ struct RedisArguments {
 impl Command {
     fn check(self) -> Result<Task, clap::Error> {
         match self {
+            Self::Completions(arguments) => Ok(Task::Completions(arguments.shell)),
             Self::Demo(arguments) => arguments.check().map(Task::Demo),
             #[cfg(unix)]
             Self::Exec(arguments) => arguments.check().map(Box::new).map(Task::Exec),
+            Self::Inspect(arguments) => arguments.check().map(Box::new).map(Task::Inspect),
+            Self::Man(arguments) => Ok(Task::Man(arguments.out)),
             Self::Simulate(arguments) => arguments.check().map(Box::new).map(Task::Simulate),
             Self::Watch(arguments) => arguments.check().map(Task::Watch),
         }
@@ -158,14 +199,18 @@ impl Command {
 impl RegistryArguments {
     fn config(&self, name: &str, interval: Duration) -> Result<Config, ConfigError> {
         let GroupArguments { gap, layout } = self.group;
-        let config = Config::new(name, interval)?.with_gap(gap)?.with_prefix(&self.prefix)?;
+        let config = Config::new(name, interval)?.with_gap(gap)?.with_prefix(&self.keys.prefix)?;
         Ok(config.with_layout(layout))
     }
 }
 
 impl RedisArguments {
     fn registry(&self, command: &str) -> Result<RedisRegistry, clap::Error> {
-        connection::registry(&self.redis).map_err(|message| usage_error(command, &message))
+        self.client(command).map(RedisRegistry::from_client)
+    }
+
+    fn client(&self, command: &str) -> Result<Client, clap::Error> {
+        connection::client(&self.redis).map_err(|message| usage_error(command, &message))
     }
 }
 
@@ -214,5 +259,25 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn each_command_has_examples_that_work_and_exit_codes() {
+        let mut program = CommandLine::command();
+        program.build();
+        for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+            let help = command.get_after_long_help().expect("there is more to say").to_string();
+            assert!(help.contains("Exit codes:\n  "), "{help}");
+            let (_, examples) = help.split_once("\nExamples:\n").expect("there are examples");
+            let examples = examples.replace("\\\n", "");
+            assert!(examples.lines().count() > 1, "{examples}");
+            for example in examples.lines() {
+                let words = shlex::split(example).expect("quotes come in pairs");
+                let words = words.split(|word| word == ">" || word == "|").next().unwrap_or(&[]);
+                assert_eq!(words[..2], ["n-and-i", command.get_name()], "{example}");
+                let line = CommandLine::try_parse_from(words).expect(example);
+                line.command.check().expect(example);
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Redis, from its address.
 
-use n_and_i_redis::RedisRegistry;
+use redis::Client;
 
 const FORMS: &str = "\
 must be like
@@ -9,19 +9,18 @@ must be like
   rediss://host:6379          (TLS)
   redis+unix:///path/to/socket";
 
-/// A registry in the Redis at this address. Nothing is sent yet.
+/// A client of the Redis at this address. Nothing is sent yet.
 ///
 /// # Errors
 /// A message that says what an address looks like. It does not repeat this one, which may
 /// hold a password.
-pub(crate) fn registry(url: &str) -> Result<RedisRegistry, String> {
-    let client = redis::Client::open(url).map_err(|error| {
+pub(crate) fn client(url: &str) -> Result<Client, String> {
+    Client::open(url).map_err(|error| {
         // Its first part is a description. What follows may hold a piece of the address.
         let error = error.to_string();
         let description = error.split(['-', ':']).next().unwrap_or_default().trim();
         format!("redis URL is not valid ({description}), {FORMS}")
-    })?;
-    Ok(RedisRegistry::from_client(client))
+    })
 }
 
 /// Makes `rediss://` work: rustls leaves the choice of its cryptography to the program.
@@ -43,7 +42,7 @@ mod tests {
             #[cfg(unix)]
             "redis+unix:///run/redis.sock",
         ] {
-            assert!(registry(url).is_ok(), "{url}");
+            assert!(client(url).is_ok(), "{url}");
         }
     }
 
@@ -59,7 +58,7 @@ mod tests {
             "rediss://:hunter2@localhost#hunter2",
             "redis://localhost?protocol=hunter2",
         ] {
-            let message = registry(url).unwrap_err();
+            let message = client(url).unwrap_err();
             assert!(message.contains("redis://127.0.0.1:6379"), "{message}");
             assert!(!message.contains("hunter2"), "{message}");
         }

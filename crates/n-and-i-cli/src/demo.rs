@@ -8,12 +8,9 @@ mod ledger;
 mod lines;
 mod live;
 mod narration;
-mod paint;
 mod picture;
-mod screen;
 mod side;
 mod summary;
-mod text;
 
 use std::io;
 use std::process::ExitCode;
@@ -32,6 +29,7 @@ use crate::demo::narration::Turn;
 use crate::demo::side::Side;
 use crate::logging::LogSink;
 use crate::signals::Signals;
+use crate::terminal::screen;
 
 /// How often the groups are looked at if nothing happens.
 const TICK: Duration = Duration::from_millis(50);

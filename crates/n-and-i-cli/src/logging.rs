@@ -14,6 +14,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::terminal::screen::has_colours;
 use crate::throttle::Throttle;
 
 /// How many lines are kept while there is a picture on the terminal.
@@ -30,8 +31,7 @@ pub(crate) fn start(verbosity: u8, sink: &LogSink) {
     };
     let throttle = asked.is_none().then(Throttle::default);
     let targets = asked.unwrap_or_else(|| levels(LevelFilter::WARN));
-    let colours =
-        io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
+    let colours = io::stderr().is_terminal() && has_colours();
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(sink.clone())
         .with_ansi(colours)

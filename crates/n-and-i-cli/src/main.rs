@@ -1,15 +1,19 @@
 //! The `n-and-i` program: `demo` shows what the library does, `simulate` puts a group under
-//! faults in virtual time, `watch` is one worker of a real group, `exec` makes any program one.
+//! faults in virtual time, `watch` is one worker of a real group, `exec` makes any program one,
+//! `inspect` looks at a group and its server.
 
 mod arguments;
 mod connection;
 mod demo;
 #[cfg(unix)]
 mod exec;
+mod inspect;
 mod logging;
+mod pages;
 mod record;
 mod signals;
 mod simulate;
+mod terminal;
 mod throttle;
 mod watch;
 
@@ -41,14 +45,16 @@ fn main() -> ExitCode {
 }
 
 fn run(task: Task, log: &LogSink) -> io::Result<ExitCode> {
+    let done = |result: io::Result<()>| result.map(|()| ExitCode::SUCCESS);
     match task {
+        Task::Completions(shell) => done(pages::complete(arguments::definition(), shell)),
         Task::Demo(demo) => on_runtime(demo::run(demo, log)),
         #[cfg(unix)]
         Task::Exec(exec) => on_runtime(exec::run(*exec)),
+        Task::Inspect(inspection) => on_runtime(inspect::run(*inspection)),
+        Task::Man(directory) => done(pages::manual(arguments::definition(), directory.as_deref())),
         Task::Simulate(simulation) => simulate::run(&simulation),
-        Task::Watch(watch) => {
-            on_runtime(async { watch::run(watch).await.map(|()| ExitCode::SUCCESS) })
-        }
+        Task::Watch(watch) => on_runtime(async { done(watch::run(watch, log).await) }),
     }
 }
 

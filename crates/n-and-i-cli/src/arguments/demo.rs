@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use n_and_i::{Config, ConfigError, Rebalance};
+use n_and_i_redis::RedisRegistry;
 
 use crate::arguments::{
     Demo, REBALANCE, RegistryArguments, config_error, duration, rebalance, usage_error,
@@ -77,13 +78,20 @@ The last lines are the summaries, one per group, and have also:
                       in one; null if it did not come to that
   conflicts           how often two workers owned one key: 0
 
-Example:
-  n-and-i demo --workers 8 --interval 1s --for 30s"#;
+Exit codes:
+  0  no key had two owners; also if a signal ended it
+  1  a key had two owners, or the run failed
+  2  wrong arguments
+
+Examples:
+  n-and-i demo --workers 8 --interval 1s --for 30s
+  n-and-i demo --redis redis://127.0.0.1:6379"#;
 
 impl DemoArguments {
     pub(super) fn check(self) -> Result<Demo, clap::Error> {
-        let redis = self.redis.as_deref().map(connection::registry).transpose();
+        let redis = self.redis.as_deref().map(connection::client).transpose();
         let redis = redis.map_err(|message| usage_error("demo", &message))?;
+        let redis = redis.map(RedisRegistry::from_client);
         let groups = self.groups(redis.is_some()).map_err(|error| config_error("demo", &error))?;
         let interval = groups[0].interval();
         let length = self.length.unwrap_or(30 * interval);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use rustix::process::Signal;
 
 use crate::arguments::{RedisArguments, RegistryArguments, config_error, duration, one_of};
@@ -42,12 +42,12 @@ pub(super) struct ExecArguments {
     #[command(flatten)]
     registry: RegistryArguments,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_names = ["PROGRAM", "ARGS"], num_args = 1..)]
+    #[arg(last = true, required = true, value_hint = ValueHint::CommandWithArguments, value_names = ["PROGRAM", "ARGS"], num_args = 1..)]
     program: Vec<OsString>,
 }
 
 const ENVIRONMENT: &str = "\
-The program reads from its environment:
+Environment of the program:
   N_AND_I_I, N_AND_I_N   what it owns: the tasks with task % n == i
   N_AND_I_TOKEN          the fencing token: of two owners of one task, the later has the greater
   N_AND_I_STAGE          the number of the interval in which that was granted; a fencing token too,

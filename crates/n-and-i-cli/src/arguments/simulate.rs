@@ -10,7 +10,7 @@ use n_and_i::Mapping;
 use n_and_i_sim::{Faults, Rebalancing};
 
 use crate::arguments::{GroupArguments, duration, one_of, usage_error};
-use crate::simulate::{Course, Faulty, Settings, Simulation, Sweep};
+use crate::simulate::{Course, Faulty, Files, Settings, Show, Simulation, Sweep};
 
 /// Simulate a group under faults, in virtual time, and check that no task ever has two owners
 ///
@@ -42,11 +42,12 @@ pub(super) struct SimulateArguments {
     /// after another, in turn, is asked to stop, and a new one joins at the same time.
     /// join-and-leave: by turns one more worker joins, and one of them, any, is asked to stop. With
     /// these two the group first settles for 14 intervals, and faults, if any, happen all the
-    /// time.
+    /// time. join-and-crash: after --every intervals one more worker joins, after as many again one
+    /// in the middle crashes, and nothing else is planned.
     #[arg(long, value_name = "NAME", default_value = Course::Storms.name(), value_parser = one_of(&Course::ALL, Course::name))]
     scenario: Course,
     /// Intervals from one planned change to the next, each at a random moment, 0.1 to 1000000
-    /// [default: 4, with storms nothing is planned]
+    /// [default: 4, with join-and-crash a third of --intervals, with storms nothing is planned]
     #[arg(long, value_name = "INTERVALS", allow_negative_numbers = true, value_parser = intervals)]
     every: Option<f64>,
     /// What workers do while membership changes; mixed: each does one or the other, at random
@@ -86,11 +87,17 @@ pub(super) struct SimulateArguments {
     /// or delay=1ms..500ms/20: 9 values unless STEPS says otherwise, evenly spaced for gap, each the
     /// same multiple of the one before for the others. They take the place of the option of that
     /// name. Prints a row per value.
-    #[arg(long, value_name = "FIELD=FROM..TO", conflicts_with = "trace")]
+    #[arg(long, value_name = "FIELD=FROM..TO", conflicts_with_all = ["trace", "svg"])]
     sweep: Option<Sweep>,
     /// Write to this file, line by line, what happens in the group
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Draw to this file, as SVG, what each worker does over time; for at most 100 workers
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Which intervals to draw, counted from 0, at most 200 [default: the first 60, or all if fewer]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, requires = "svg")]
+    show: Option<Show>,
     /// Print a JSON object, with --sweep one per line
     #[arg(long)]
     json: bool,
@@ -114,7 +121,8 @@ impl SimulateArguments {
             every: self.every,
             seed: self.seed,
         };
-        let simulation = Simulation::new(settings, self.sweep, self.trace, self.json);
+        let files = Files { trace: self.trace, svg: self.svg, show: self.show };
+        let simulation = Simulation::new(settings, self.sweep, files, self.json);
         simulation.map_err(|error| usage_error("simulate", &error.to_string()))
     }
 }

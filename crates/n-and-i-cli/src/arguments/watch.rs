@@ -49,8 +49,14 @@ const JSON: &str = r#"With --json every line is an object:
   token   the fencing token for what it owns: of two owners of one task, the later has the
           greater; null if it owns nothing
 
-Example:
-  n-and-i watch --name mail-sender --interval 5s --redis redis://127.0.0.1:6379"#;
+Exit codes:
+  0  ended by a signal
+  1  the run failed; not that Redis cannot be reached: it is tried again for ever
+  2  wrong arguments
+
+Examples:
+  n-and-i watch --name mail-sender --interval 5s --redis redis://127.0.0.1:6379
+  n-and-i watch --name mail-sender --interval 5s --rebalance keep-serving --json"#;
 
 impl WatchArguments {
     pub(super) fn check(self) -> Result<Watch, clap::Error> {

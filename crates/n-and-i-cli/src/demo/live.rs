@@ -11,11 +11,11 @@ use crate::demo::keys::Keys;
 use crate::demo::ledger::{Claim, Standing, What};
 use crate::demo::narration::{Situation, Standings, Turn, narrate};
 use crate::demo::picture::{Layout, Panel, Picture, Row, State};
-use crate::demo::screen::Screen;
 use crate::demo::side::Side;
 use crate::demo::summary::{self, Summary};
-use crate::demo::text::{Line, Style};
 use crate::logging::LogSink;
+use crate::terminal::screen::Screen;
+use crate::terminal::text::{Line, Style};
 use crate::throttle;
 
 /// How often the picture is drawn at most.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use n_and_i::{Reason, Rebalance, Share};
 
 use crate::demo::picture::panel::Room;
-use crate::demo::text::{Line, Style, wrap};
+use crate::terminal::text::{Line, Style, wrap};
 
 /// Everything that is to be seen.
 #[derive(Clone, Debug)]

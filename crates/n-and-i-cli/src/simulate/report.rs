@@ -7,7 +7,7 @@ use n_and_i::Reason;
 use n_and_i_sim::{Fault, Outcome, Violation};
 use serde::{Serialize, Serializer};
 
-use crate::simulate::settings::{SETTLING, duration};
+use crate::simulate::settings::duration;
 use crate::simulate::{Course, Settings, Value};
 
 /// The share of the tasks that had an owner counts from the interval after these, with a plan
@@ -57,6 +57,7 @@ struct Fields {
     lost_per_join: Option<f64>,
     lost_per_leave: Option<f64>,
     lost_per_restart: Option<f64>,
+    lost_per_crash: Option<f64>,
     first_ownership: Option<f64>,
     #[serde(serialize_with = "as_object")]
     idle: Vec<(&'static str, f64)>,
@@ -86,7 +87,8 @@ impl Report<'_> {
     pub(crate) fn served(&self) -> Option<(f64, f64)> {
         let outcome = &self.outcome;
         let storms = self.settings.course == Course::Storms;
-        let counts = outcome.intervals >= 1.0 + if storms { STARTING } else { SETTLING };
+        let counts =
+            outcome.intervals >= 1.0 + if storms { STARTING } else { self.settings.settling() };
         counts.then_some((outcome.served_mean, outcome.served_min))
     }
 
@@ -95,6 +97,7 @@ impl Report<'_> {
         let cost = |kind: &&'static str| match *kind {
             "restart" => (*kind, self.outcome.lost_per_restart),
             "join" => (*kind, self.outcome.lost_per_join),
+            "crash" => (*kind, self.outcome.lost_per_crash),
             _ => (*kind, self.outcome.lost_per_leave),
         };
         self.settings.changes().iter().map(cost).collect()
@@ -160,6 +163,7 @@ impl Report<'_> {
             lost_per_join: outcome.lost_per_join.map(rounded),
             lost_per_leave: outcome.lost_per_leave.map(rounded),
             lost_per_restart: outcome.lost_per_restart.map(rounded),
+            lost_per_crash: outcome.lost_per_crash.map(rounded),
             first_ownership: outcome.first_lease.map(rounded),
             idle: outcome.idle.iter().map(|(why, time)| (why.as_str(), rounded(*time))).collect(),
             registrations: outcome.registrations,

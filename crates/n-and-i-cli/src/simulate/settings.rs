@@ -7,7 +7,8 @@ use std::time::Duration;
 use n_and_i::{Layout, Mapping, Timing, TimingError};
 use n_and_i_sim::{Plan, PlanError, Rebalancing, Scenario};
 
-use crate::simulate::Faulty;
+use crate::simulate::show::WORKERS;
+use crate::simulate::{Faulty, Show};
 
 /// Simulated time is summed over the workers in nanoseconds; this much leaves room for what is
 /// added to it. 100 years.
@@ -18,7 +19,7 @@ const STAY: f64 = 24.0;
 const CLOCK_RATE: f64 = 0.01;
 /// How many intervals a group has to settle before its membership changes by plan: a time of
 /// peace.
-pub(super) const SETTLING: f64 = 14.0;
+const SETTLING: f64 = 14.0;
 /// How many intervals lie between two planned changes unless it is said.
 const EVERY: f64 = 4.0;
 
@@ -33,8 +34,12 @@ pub(crate) enum Course {
 
 impl Course {
     /// Every course.
-    pub(crate) const ALL: [Self; 3] =
-        [Self::Storms, Self::Planned(Plan::RollingRestart), Self::Planned(Plan::JoinAndLeave)];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Storms,
+        Self::Planned(Plan::RollingRestart),
+        Self::Planned(Plan::JoinAndLeave),
+        Self::Planned(Plan::JoinAndCrash),
+    ];
 
     /// Its name as an argument.
     pub(crate) fn name(self) -> &'static str {
@@ -80,6 +85,12 @@ pub(crate) enum SettingsError {
     Every(PlanError),
     /// The run ends before the first planned change.
     TooShort { intervals: u64, every: f64 },
+    /// The run ends before the second of two planned changes.
+    NoCrash { intervals: u64, every: f64 },
+    /// More workers than can be drawn.
+    Crowd(usize),
+    /// What is to be drawn is not in the run.
+    Beyond { show: Show, intervals: u64 },
     /// The time of all workers and those who join may amount to more than can be counted.
     Length { workers: usize, intervals: u64, interval: Duration, most: Duration },
 }
@@ -117,6 +128,18 @@ impl fmt::Display for SettingsError {
                  and the first change comes {every} later",
                 SETTLING + every
             ),
+            Self::NoCrash { intervals, every } => write!(
+                f,
+                "intervals is {intervals}, must be more than {}: one worker joins after {every}, \
+                 and one crashes {every} later",
+                2.0 * every + 1.0
+            ),
+            Self::Crowd(workers) => {
+                write!(f, "workers is {workers}, must be at most {WORKERS} with --svg")
+            }
+            Self::Beyond { show, intervals } => {
+                write!(f, "show is {show}, must end by {intervals}, where the run ends")
+            }
             Self::Length { workers, intervals, interval, most } => write!(
                 f,
                 "workers times intervals times interval is {workers} * {intervals} * {interval:?}, \
@@ -169,10 +192,17 @@ impl Settings {
             (Course::Planned(plan), Some(every)) => {
                 let scenario = scenario.with_plan(plan, every).map_err(SettingsError::Every)?;
                 let intervals = self.intervals;
-                if f64::from(u32::try_from(intervals).unwrap_or(u32::MAX)) <= SETTLING + every {
-                    return Err(SettingsError::TooShort { intervals, every });
+                let least = f64::from(u32::try_from(intervals).unwrap_or(u32::MAX));
+                match plan {
+                    Plan::JoinAndCrash if least <= 2.0 * every + 1.0 => {
+                        Err(SettingsError::NoCrash { intervals, every })
+                    }
+                    Plan::JoinAndCrash => Ok(scenario),
+                    _ if least <= SETTLING + every => {
+                        Err(SettingsError::TooShort { intervals, every })
+                    }
+                    _ => Ok(scenario),
                 }
-                Ok(scenario)
             }
             (_, None) => Ok(scenario),
         }
@@ -181,7 +211,36 @@ impl Settings {
     /// How many intervals lie between two planned changes; none if nothing is planned, unless
     /// it was said nevertheless.
     pub(crate) fn every(&self) -> Option<f64> {
-        self.every.or((self.course != Course::Storms).then_some(EVERY))
+        let usual = match self.course {
+            Course::Storms => None,
+            // After one third and after two.
+            Course::Planned(Plan::JoinAndCrash) => {
+                u32::try_from(self.intervals / 3).ok().map(f64::from)
+            }
+            Course::Planned(_) => Some(EVERY),
+        };
+        self.every.or(usual)
+    }
+
+    /// After how many intervals shares that had an owner count, if membership changes by plan.
+    pub(crate) fn settling(&self) -> f64 {
+        match (self.course, self.every()) {
+            (Course::Planned(Plan::JoinAndCrash), Some(every)) => every.ceil(),
+            _ => SETTLING,
+        }
+    }
+
+    /// What is drawn of the run.
+    pub(crate) fn shown(&self, show: Option<Show>) -> Result<Show, SettingsError> {
+        let intervals = self.intervals;
+        if self.workers > WORKERS {
+            return Err(SettingsError::Crowd(self.workers));
+        }
+        match show {
+            None => Ok(Show::usual(intervals)),
+            Some(show) if show.intervals().end <= intervals => Ok(show),
+            Some(show) => Err(SettingsError::Beyond { show, intervals }),
+        }
     }
 
     /// The kinds of change that are planned.
@@ -189,6 +248,7 @@ impl Settings {
         match self.course {
             Course::Planned(Plan::RollingRestart) => &["restart"],
             Course::Planned(Plan::JoinAndLeave) => &["join", "leave"],
+            Course::Planned(Plan::JoinAndCrash) => &["join", "crash"],
             Course::Storms | Course::Planned(_) => &[],
         }
     }

@@ -4,6 +4,7 @@ use crate::child::{Program, program};
 
 #[test]
 fn wrong_arguments_are_usage_errors() {
+    const INSPECT: &[&str] = &["inspect", "--name", "x"];
     const WATCH: &[&str] = &["watch", "--name", "x", "--interval", "1s"];
     let table: &[(&[&str], &[&str], &[&str])] = &[
         (&[], &[], &["Usage: n-and-i", "demo", "simulate", "watch"]),
@@ -38,6 +39,14 @@ fn wrong_arguments_are_usage_errors() {
         (&["simulate"], &["--layout", "both"], &["'both' for '--layout", "counters, slots"]),
         (WATCH, &["--redis", "http://:hunter2@host"], &["redis+unix:///path", "rediss://"]),
         (WATCH, &["--redis", "redis://:hunter2@host/x"], &["Invalid database number"]),
+        (&["inspect"], &[], &["--name", "Usage: n-and-i inspect"]),
+        (&["inspect"], &["--name", "a}b"], &["name is \"a}b\", must not contain"]),
+        (INSPECT, &["--prefix", "{"], &["prefix is \"{\", must not contain"]),
+        (INSPECT, &["--layout", "both"], &["'both' for '--layout", "counters, slots"]),
+        (INSPECT, &["--intervals", "0"], &["'0' for '--intervals", "1..=1000"]),
+        (INSPECT, &["--intervals", "2", "--watch"], &["'--intervals <COUNT>'", "'--watch'"]),
+        (INSPECT, &["--redis", "http://:hunter2@host"], &["rediss://"]),
+        (INSPECT, &["--interval", "1s"], &["--interval", "--intervals"]),
     ];
     for (command, arguments, expected) in table {
         let arguments = [*command, *arguments].concat();
@@ -66,7 +75,10 @@ fn a_wrong_redis_url_in_the_environment_is_one_too() {
 #[test]
 fn help_and_version_go_to_standard_output() {
     for (arguments, expected) in [
-        (&["--help"][..], &["demo", "simulate", "watch", "RUST_LOG", "Example:"][..]),
+        (
+            &["--help"][..],
+            &["demo", "simulate", "watch", "inspect", "RUST_LOG", "Exit codes:", "Examples:"][..],
+        ),
         (
             &["demo", "--help"],
             &[
@@ -76,7 +88,7 @@ fn help_and_version_go_to_standard_output() {
                 "lost_by_join",
                 "pi, pn",
                 "token",
-                "Example:",
+                "Examples:",
             ],
         ),
         (
@@ -87,7 +99,7 @@ fn help_and_version_go_to_standard_output() {
                 "[default: counters]",
                 "pi, pn",
                 "fencing token",
-                "Example:",
+                "Examples:",
             ],
         ),
         (&["--version"], &["n-and-i ", env!("CARGO_PKG_VERSION")]),

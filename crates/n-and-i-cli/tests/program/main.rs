@@ -5,10 +5,16 @@ mod child;
 mod demo;
 #[cfg(unix)]
 mod exec;
+#[cfg(unix)]
+mod inspect;
 mod layout;
 mod log;
+mod pages;
+mod picture;
 mod planned;
 mod simulate;
+#[cfg(unix)]
+mod terminal;
 mod tls;
 #[cfg(unix)]
 mod view;

@@ -24,7 +24,7 @@ fn each_scenario_tells_what_its_changes_cost() {
             let cost = object[format!("lost_per_{kind}")].as_f64();
             assert!(cost.is_some_and(|cost| cost > 0.3 && cost < 3.0), "{kind} in {object}");
         }
-        for kind in others {
+        for kind in others.iter().chain(&["crash"]) {
             assert!(object[format!("lost_per_{kind}")].is_null(), "{kind} in {object}");
         }
 
@@ -42,6 +42,36 @@ fn each_scenario_tells_what_its_changes_cost() {
             assert!(line.ends_with(" intervals of the group"), "{lines:#?}");
         }
     }
+}
+
+#[test]
+fn one_joins_and_one_crashes_after_a_third_each() {
+    let planned = ["--scenario", "join-and-crash"];
+    let (code, lines, _) = run(&[SHORT, &planned, &["--json"]]);
+    let object = object(&lines[0]);
+    assert_eq!((code, &object["conflicts"]), (Some(0), &0.into()), "{object}");
+    assert_eq!((&object["every"], &object["changes"]), (&40.0.into(), &2.into()));
+    assert_eq!((&object["peaces"], &object["unsettled"]), (&1.into(), &0.into()));
+    for kind in ["join", "crash"] {
+        let cost = object[format!("lost_per_{kind}")].as_f64();
+        assert!(cost.is_some_and(|cost| cost > 0.3 && cost < 3.0), "{kind} in {object}");
+    }
+    assert!(object["lost_per_leave"].is_null() && object["lost_per_restart"].is_null());
+    // What is lost in the last two thirds, and nothing else.
+    let lost = |kind: &str| object[format!("lost_per_{kind}")].as_f64().expect("a number");
+    let served = 1.0 - (lost("join") + lost("crash")) / 80.0;
+    let mean = object["served_mean"].as_f64().expect("a number");
+    assert!((mean - served).abs() < 1e-5, "{object}");
+
+    let (_, lines, _) = run(&[SHORT, &planned]);
+    let group = "faults none, scenario join-and-crash, every 40, seed 1";
+    assert!(lines[0].ends_with(group), "{lines:#?}");
+    for expected in ["lost per join ", "lost per crash "] {
+        assert!(lines.iter().any(|line| line.trim().starts_with(expected)), "{lines:#?}");
+    }
+    let (_, lines, _) = run(&[SHORT, &planned, &["--sweep", "every=10..50/3"]]);
+    let columns: Vec<_> = lines[3].split_whitespace().collect();
+    assert_eq!(columns[7..10], ["join", "crash", "intervals"]);
 }
 
 #[test]
@@ -123,6 +153,11 @@ fn a_plan_that_makes_no_sense_is_a_usage_error() {
         (PLANNED, ["--every", "x"], &["'x' for '--every", "must be a number of intervals"]),
         (PLANNED, ["--sweep", "every=a..2"], &["every is \"a\", must be a number of intervals"]),
         (PLANNED, ["--intervals", "18"], &["intervals is 18, must be more than 18: the group"]),
+        (
+            &["--scenario", "join-and-crash"],
+            ["--every", "500"],
+            &["intervals is 1000, must be more than 1001: one worker joins after 500, and one "],
+        ),
         (PLANNED, ["--sweep", "every=2..2000"], &["intervals is 1000, must be more than "]),
     ];
     for (scenario, wrong, expected) in table {

@@ -26,14 +26,14 @@ const FIELDS: &str = r#"With --json the object has:
   conflicts          1 if two workers owned one task, if it was handed out within the drain
                      window of who had it before, or with a token that did not rise; otherwise 0
   served_mean        share of the tasks that had an owner, 0 to 1, mean from the 6th interval on,
-                     where changes are planned from the 15th
+                     where changes are planned from the 15th, with join-and-crash from the join
   served_min         the same for the interval in which it was least; both null if a violation
                      came before
   changes            how many planned changes of membership there were
-  lost_per_join, lost_per_leave, lost_per_restart
+  lost_per_join, lost_per_leave, lost_per_restart, lost_per_crash
                      what such a change cost, on average: the share of the tasks without an owner,
-                     summed up to the next change, in intervals; 1 is what the whole group does in
-                     one; null if there was none
+                     summed up to the next change, the crash to the end, in intervals; 1 is what
+                     the whole group does in one; null if there was none
   first_ownership    how long workers waited for their first ownership, in intervals, on
                      average; null if none ever owned anything
   idle               worker-intervals spent owning nothing, by reason: "starting",
@@ -46,11 +46,17 @@ const FIELDS: &str = r#"With --json the object has:
                      a worker waits for nothing or has a deadline in the past
   sweep, value       with --sweep: which field was varied and its value here
 
+Exit codes:
+  0  the promise held
+  1  it was broken, or the run failed
+  2  wrong arguments
+
 Examples:
   n-and-i simulate --workers 20 --interval 2s --faults crash=0.1,slow-message --seed 7
   n-and-i simulate --faults all,flush=0 --clock-rate 0.01 --mixed-gaps
   n-and-i simulate --faults none --delay 60ms --sweep interval=1s..30s
-  n-and-i simulate --scenario rolling-restart --layout slots --rebalance keep-serving"#;
+  n-and-i simulate --scenario rolling-restart --layout slots --rebalance keep-serving
+  n-and-i simulate --scenario join-and-crash --workers 5 --intervals 30 --svg group.svg"#;
 
 pub(super) fn text() -> String {
     let mut lines = vec![FAULTS.to_owned()];

@@ -3,7 +3,7 @@
 use n_and_i::Rebalance;
 
 use crate::demo::picture::{Panel, strip, workers};
-use crate::demo::text::{Line, Style};
+use crate::terminal::text::{Line, Style};
 
 /// How many lines there are for what, and how wide they are.
 #[derive(Clone, Copy, Debug)]

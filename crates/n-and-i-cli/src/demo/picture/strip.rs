@@ -1,7 +1,7 @@
 //! Some keys in a row, each in the colour of its owner.
 
 use crate::demo::picture::{Row, State};
-use crate::demo::text::{Line, Style};
+use crate::terminal::text::{Line, Style};
 
 /// This many lines: in the first the owners' names, if they are of one letter, a dot for a
 /// key that nobody owns.

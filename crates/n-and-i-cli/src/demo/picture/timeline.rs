@@ -4,7 +4,7 @@
 use crate::demo::history::scaled;
 use crate::demo::picture::panel::level;
 use crate::demo::picture::{Panel, Picture};
-use crate::demo::text::{Line, Style};
+use crate::terminal::text::{Line, Style};
 
 /// How wide what stands before the bars is.
 pub(super) const LABEL: usize = 14;

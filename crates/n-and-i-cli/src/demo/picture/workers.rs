@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::demo::history::scaled;
 use crate::demo::ledger::MAPPING;
 use crate::demo::picture::{Row, State};
-use crate::demo::text::{Line, Style};
+use crate::terminal::text::{Line, Style};
 
 const LONGEST_BAR: usize = 16;
 const LEASE: &str = "LEASE";

@@ -102,13 +102,21 @@ fn only_counters_are_for_workers_that_know_nothing_else() {
 fn planned_changes_need_a_plan_and_time() {
     let error = |settings: &Settings| settings.scenario().unwrap_err().to_string();
     for plan in Plan::ALL {
-        assert_eq!(planned(plan, None).scenario().unwrap().plan(), Some((plan, 4.0)));
+        let usual = if plan == Plan::JoinAndCrash { 333.0 } else { 4.0 };
+        assert_eq!(planned(plan, None).scenario().unwrap().plan(), Some((plan, usual)));
         assert_eq!(planned(plan, Some(0.5)).scenario().unwrap().plan(), Some((plan, 0.5)));
         for wrong in [0.0, -1.0, 0.09, 1e7, f64::NAN, f64::INFINITY] {
             let expected = format!("every is {wrong}, must be from 0.1 to 1000000 (intervals)");
             assert_eq!(error(&planned(plan, Some(wrong))), expected);
         }
         let short = |intervals, every| Settings { intervals, ..planned(plan, every) };
+        if plan == Plan::JoinAndCrash {
+            let expected = "intervals is 31, must be more than 31: one worker joins after 15, and \
+                            one crashes 15 later";
+            assert_eq!(error(&short(31, Some(15.0))), expected);
+            assert!(short(32, Some(15.0)).scenario().is_ok() && short(10, None).scenario().is_ok());
+            continue;
+        }
         assert!(short(19, None).scenario().is_ok());
         let expected = "intervals is 18, must be more than 18: the group settles for 14, and \
                         the first change comes 4 later";
@@ -119,8 +127,14 @@ fn planned_changes_need_a_plan_and_time() {
     }
     let storms = Settings { every: Some(4.0), ..settings("none".parse().unwrap()) };
     let expected = "every is 4, but with storms nothing is planned: must come with \
-                    --scenario rolling-restart or join-and-leave";
+                    --scenario rolling-restart or join-and-leave or join-and-crash";
     assert_eq!(error(&storms), expected);
+}
+
+#[test]
+fn shares_count_from_where_the_plan_begins() {
+    assert!((planned(Plan::JoinAndLeave, Some(2.0)).settling() - 14.0).abs() < 1e-9);
+    assert!((planned(Plan::JoinAndCrash, Some(2.5)).settling() - 3.0).abs() < 1e-9);
 }
 
 #[test]

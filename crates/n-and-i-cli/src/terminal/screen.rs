@@ -11,12 +11,17 @@ use crossterm::terminal::{
     EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
 };
 
-use crate::demo::paint::paint;
-use crate::demo::text::Line;
+use crate::terminal::paint::paint;
+use crate::terminal::text::Line;
 
 /// Whether standard output can show a picture that changes.
 pub(crate) fn is_usable() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether text may have colours, if a terminal shows it.
+pub(crate) fn has_colours() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A picture on the terminal. Dropped, it gives the terminal back as it was.
@@ -32,8 +37,8 @@ pub(crate) struct Screen {
 impl Screen {
     pub(crate) fn open() -> io::Result<Self> {
         let input = quiet::Input::quieten();
-        let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let screen = Self { shown: Vec::new(), size: (0, 0), colours, _input: input };
+        let screen =
+            Self { shown: Vec::new(), size: (0, 0), colours: has_colours(), _input: input };
         let mut output = Vec::new();
         queue!(output, EnterAlternateScreen, Hide, DisableLineWrap)?;
         write(&output)?;
@@ -73,7 +78,7 @@ impl Screen {
     pub(crate) fn close(mut self) -> io::Result<()> {
         let mut lines = std::mem::take(&mut self.shown);
         drop(self);
-        // The last line says how to end the demo.
+        // The last line says how to end the program.
         lines.pop();
         while lines.last().is_some_and(|line| line.trim_end().is_empty()) {
             lines.pop();

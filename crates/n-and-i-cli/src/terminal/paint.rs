@@ -2,7 +2,7 @@
 
 use crossterm::style::{Color, ContentStyle, Stylize};
 
-use crate::demo::text::{Line, Style};
+use crate::terminal::text::{Line, Style};
 
 /// Told apart on dark and light grounds alike.
 const WORKERS: [Color; 12] = [

@@ -1,0 +1,5 @@
+//! Pictures on a terminal.
+
+pub(crate) mod paint;
+pub(crate) mod screen;
+pub(crate) mod text;
