@@ -64,6 +64,15 @@ impl Terminal {
         })
     }
 
+    /// The terminal as it was before, with this left on it.
+    pub(crate) fn given_back(&self, text: &str) -> vt100::Screen {
+        eventually(&format!("the terminal is given back with {text:?}"), || {
+            let screen = self.screen();
+            let is_back = !screen.alternate_screen() && !screen.hide_cursor();
+            (is_back && screen.contents().contains(text)).then_some(screen)
+        })
+    }
+
     pub(crate) fn resize(&self, rows: u16, columns: u16) {
         self.emulator.lock().unwrap().screen_mut().set_size(rows, columns);
         resize(&self.outer, rows, columns);

@@ -34,8 +34,7 @@ fn it_shows_who_owns_what_and_gives_the_terminal_back() {
 
         terminal.signal(signal);
         assert_eq!(terminal.end().code(), Some(0));
-        let screen = terminal.wait_for("conflicts (a key with two owners)");
-        assert!(!screen.alternate_screen() && !screen.hide_cursor());
+        terminal.given_back("conflicts (a key with two owners)");
         assert!(terminal.modes().local_modes.contains(LocalModes::ECHO));
     }
 }
