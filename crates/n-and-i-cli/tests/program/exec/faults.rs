@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use n_and_i_test_support::{RedisServer, eventually};
 use rustix::process::{Pid, Signal};
 
-use crate::child::Program;
+use crate::child::{Program, program};
 use crate::exec::processes::{children, exists, keeper, number, runs, send, wait_until_gone};
 use crate::exec::{shell, start_shell};
 
@@ -166,6 +166,37 @@ fn orphans_are_reaped_while_the_program_runs() {
     });
     worker.signal(Signal::TERM);
     worker.end();
+}
+
+#[test]
+fn orphans_are_reaped_while_there_is_no_program() {
+    let words = ["--", "bash", "-c", "echo started"];
+    // Nobody listens there.
+    let words = [&super::words("redis://127.0.0.1:1", "500ms", &[])[..], &words].concat();
+    let wrapper = program(&words);
+    let mut before = Command::new("bash");
+    before.args(["-c", "sleep 0.2 & echo $!; exec \"$0\" \"$@\""]);
+    before.arg(wrapper.get_program()).args(wrapper.get_args()).env_remove("REDIS_URL");
+    let mut worker = Program::run(&mut before);
+    let other = eventually("the shell names it", || number(worker.stdout().first()?));
+    eventually("it is gone, no zombie", || (!exists(other)).then_some(()));
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.end().code(), Some(0));
+    assert_eq!(worker.stdout().len(), 1, "{:?}", worker.stdout());
+}
+
+#[test]
+fn the_keeper_leaves_it_to_the_wrapper_what_signals_mean() {
+    let server = RedisServer::start();
+    let script = "trap 'exit 3' TERM; echo started; while :; do sleep 0.01; done";
+    let mut worker = start_shell(&server, "1s", &[], script);
+    worker.wait_for("started");
+    // As a service manager does that asks all of a unit to end.
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        send(keeper(&worker), signal);
+    }
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.end().code(), Some(3), "{:?}", worker.stderr());
 }
 
 #[test]
