@@ -19,7 +19,9 @@ pub(crate) fn client(url: &str) -> Result<Client, String> {
         // Its first part is a description. What follows may hold a piece of the address.
         let error = error.to_string();
         let description = error.split(['-', ':']).next().unwrap_or_default().trim();
-        format!("redis URL is not valid ({description}), {FORMS}")
+        format!(
+            "redis, or the environment variable REDIS_URL, is no valid URL ({description}), {FORMS}"
+        )
     })
 }
 

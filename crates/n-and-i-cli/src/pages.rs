@@ -16,6 +16,15 @@ const SECTIONS: [(&str, &str); 4] = [
     ("Examples:", "EXAMPLES"),
 ];
 
+/// For bash: nothing to complete after `--`.
+const OTHERS: &str = r#"
+    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"; do
+        if [[ "$i" == -- ]]; then
+            return 0
+        fi
+    done
+"#;
+
 /// Prints the completions for a shell.
 pub(crate) fn complete(mut command: Command, shell: Shell) -> io::Result<()> {
     let name = command.get_name().to_owned();
@@ -26,7 +35,10 @@ pub(crate) fn complete(mut command: Command, shell: Shell) -> io::Result<()> {
         // 6421).
         let [put, looked_up] =
             ["__subcmd__", "__"].map(|dash| name.replace('-', dash) + "__subcmd__");
-        script = String::from_utf8_lossy(&script).replace(&put, &looked_up).into_bytes();
+        let text = String::from_utf8_lossy(&script).replace(&put, &looked_up);
+        // What follows `--` is another program's: the shell's own completion is for that.
+        let (start, rest) = text.split_once("    opts=\"\"\n").unwrap_or(("", &text));
+        script = format!("{start}    opts=\"\"\n{OTHERS}{rest}").into_bytes();
     }
     io::stdout().write_all(&script)
 }
@@ -38,19 +50,22 @@ pub(crate) fn manual(command: Command, directory: Option<&Path>) -> io::Result<(
     let Some(directory) = directory else {
         return io::stdout().write_all(&page(command)?);
     };
+    let failed = |path: &Path, error: io::Error| {
+        let message = format!("{} cannot be written: {error}", path.display());
+        io::Error::new(error.kind(), message)
+    };
+    std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
     let all: Vec<_> = command.get_subcommands().cloned().collect();
     for command in all.into_iter().chain([command]) {
         let path = directory.join(Man::new(command.clone()).get_filename());
-        std::fs::write(&path, page(command)?).map_err(|error| {
-            let message = format!("the manual page {} cannot be written: {error}", path.display());
-            io::Error::new(error.kind(), message)
-        })?;
+        std::fs::write(&path, page(command)?).map_err(|error| failed(&path, error))?;
     }
     Ok(())
 }
 
 /// Of one command, all that its long help says.
-fn page(command: Command) -> io::Result<Vec<u8>> {
+fn page(mut command: Command) -> io::Result<Vec<u8>> {
+    let usage = command.render_usage().to_string();
     let help = command.get_after_long_help().or(command.get_after_help());
     let help = help.map(ToString::to_string).unwrap_or_default();
     let has_commands = command.has_subcommands();
@@ -59,7 +74,11 @@ fn page(command: Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    // What it makes itself lacks `--` and the names of values.
+    let mut synopsis = Roff::new();
+    synopsis.control("SH", ["SYNOPSIS"]);
+    synopsis.text([roman(usage.trim_start_matches("Usage: "))]);
+    synopsis.to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     if has_commands {

@@ -144,5 +144,5 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 fn name(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    io::Error::new(error.kind(), format!("{} cannot be written: {error}", path.display()))
 }

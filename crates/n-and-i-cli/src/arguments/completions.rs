@@ -20,6 +20,6 @@ Exit codes:
   2  wrong arguments
 
 Examples:
-  n-and-i completions bash > ~/.local/share/bash-completion/completions/n-and-i
+  n-and-i completions bash > n-and-i.bash      # to be read by ~/.bashrc: . n-and-i.bash
   n-and-i completions zsh > \"${fpath[1]}/_n-and-i\"
   n-and-i completions fish > ~/.config/fish/completions/n-and-i.fish";

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use n_and_i::{Config, ConfigError, Rebalance};
 use n_and_i_redis::RedisRegistry;
 
@@ -42,7 +42,7 @@ pub(super) struct DemoArguments {
     redis: Option<String>,
     /// The group's name; of two groups, what their names begin with [default: demo, with Redis
     /// demo and a random number]
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     name: Option<String>,
     #[command(flatten)]
     registry: RegistryArguments,

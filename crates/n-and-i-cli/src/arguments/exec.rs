@@ -23,7 +23,7 @@ use crate::exec::{Exec, Restart};
 #[command(after_long_help = ENVIRONMENT)]
 pub(super) struct ExecArguments {
     /// The group's name
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     name: String,
     /// Length of an interval, the same for all workers of the group
     #[arg(long, value_name = "DURATION", value_parser = duration)]

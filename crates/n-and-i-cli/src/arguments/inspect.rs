@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use n_and_i::{Config, Layout};
 
 use crate::arguments::{KeyArguments, RedisArguments, config_error, one_of};
@@ -17,7 +17,7 @@ use crate::inspect::{Inspection, Length};
 #[command(after_long_help = MORE)]
 pub(super) struct InspectArguments {
     /// The group's name
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     name: String,
     #[command(flatten)]
     redis: RedisArguments,
@@ -52,7 +52,8 @@ const MORE: &str = r"The group is
 
 With --json:
   t_ms         milliseconds since the start
-  group, layout, interval_ms   null if there is no group
+  prefix, group
+  layout, interval_ms   null if there is no group
   state        one of the above; null if Redis could not be reached
   open         the interval that takes registrations: its number, the count so far, which part of
                it has passed (0 to 1), and whether leases can rest on the one before

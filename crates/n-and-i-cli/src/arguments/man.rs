@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct ManArguments {
-    /// Write all pages, n-and-i.1 and one for each command such as n-and-i-exec.1, to this directory
+    /// Write all pages, n-and-i.1 and one for each command such as n-and-i-exec.1, to this directory; it is made if it is not there
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 }
@@ -21,4 +21,4 @@ Exit codes:
 
 Examples:
   n-and-i man | man -l -
-  n-and-i man --out ~/.local/share/man/man1";
+  n-and-i man --out man";

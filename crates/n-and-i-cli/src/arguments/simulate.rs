@@ -96,7 +96,13 @@ pub(super) struct SimulateArguments {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Which intervals to draw, counted from 0, at most 200 [default: the first 60, or all if fewer]
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, requires = "svg")]
+    #[arg(
+        long,
+        value_name = "FROM..TO",
+        allow_hyphen_values = true,
+        requires = "svg",
+        conflicts_with = "sweep"
+    )]
     show: Option<Show>,
     /// Print a JSON object, with --sweep one per line
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use n_and_i::Rebalance;
 
 use crate::arguments::{
@@ -17,7 +17,7 @@ use crate::arguments::{
 #[command(after_long_help = JSON)]
 pub(super) struct WatchArguments {
     /// The group's name
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     name: String,
     /// Length of an interval, the same for all workers of the group
     #[arg(long, value_name = "DURATION", value_parser = duration)]

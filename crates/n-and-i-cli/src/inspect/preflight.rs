@@ -23,16 +23,19 @@ fn finding(problem: impl Into<String>, remedy: impl Into<String>) -> Finding {
 
 /// Everything that is wrong, the worst first.
 pub(super) fn findings(reading: &Reading, state: State, wanted: Option<Layout>) -> Vec<Finding> {
-    let refused = reading.refused.as_ref().and_then(|refused| commands(refused));
+    let refused = reading.refused.as_ref().and_then(|refused| commands(refused, reading));
     let server = reading.server.iter().flat_map(of_server);
     let group = of_group(reading, wanted).into_iter().chain(of_state(state));
     refused.into_iter().chain(server).chain(group).collect()
 }
 
-fn commands(refused: &[String]) -> Option<Finding> {
+fn commands(refused: &[String], reading: &Reading) -> Option<Finding> {
     let names = refused.join(", ");
-    let remedy = "allow this user the commands and the group's keys (ACL SETUSER), or take a Redis that has \
-                  them; they must keep their names";
+    let remedy = format!(
+        "allow this user what a worker needs, ACL SETUSER with {}, or take a Redis that has it; commands must \
+         keep their names",
+        reading.permissions
+    );
     let problem = || format!("workers cannot register: {names} is refused or not there");
     (!refused.is_empty()).then(|| finding(problem(), remedy))
 }
@@ -86,8 +89,12 @@ fn of_server(server: &Server) -> Vec<Finding> {
 fn of_replicas(server: &Server) -> Option<Finding> {
     let replicas = server.replicas.filter(|_| server.role.as_deref() == Some("primary"))?;
     match server.good_replicas {
-        Some(0) => Some(finding(
-            "no replica keeps up, and min-replicas-to-write is set: registrations are refused (NOREPLICAS)",
+        // Redis tells how many keep up only if it wants some.
+        Some(good) if good < server.wanted_replicas.unwrap_or(1) => Some(finding(
+            format!(
+                "only {good} of {replicas} replicas keep up, fewer than min-replicas-to-write wants: registrations \
+                 are refused (NOREPLICAS)"
+            ),
             "see to the replicas",
         )),
         Some(_) => None,
@@ -100,7 +107,8 @@ fn of_replicas(server: &Server) -> Option<Finding> {
                     "{replicas} and no min-replicas-to-write: cut off, this server goes on accepting registrations \
                      while a replica is promoted, and the group becomes two that both own everything"
                 ),
-                "CONFIG SET min-replicas-to-write 1 and min-replicas-max-lag, also in the configuration file",
+                "CONFIG SET min-replicas-to-write 1, also in the configuration file; min-replicas-max-lag says after how \
+                 many seconds a replica does not count",
             ))
         }
     }
@@ -139,7 +147,8 @@ fn of_group(reading: &Reading, wanted: Option<Layout>) -> Vec<Finding> {
             "nothing, if that is over: the group settles by itself, some intervals later",
         ));
     }
-    for key in reading.keys.iter().filter(|key| key.stays) {
+    let is_ours = matches!(reading.guard, Guard::Group(..));
+    for key in reading.keys.iter().filter(|key| is_ours && key.stays) {
         found.push(finding(
             format!(
                 "{} has no time to live: workers set one, something has taken it away",
@@ -203,6 +212,10 @@ mod tests {
             (Server { unsaved: Some("background save"), ..healthy() }, "MISCONF"),
             (Server { replicas: Some(1), ..healthy() }, "1 replica and no min-replicas-to-write"),
             (Server { good_replicas: Some(0), ..healthy() }, "NOREPLICAS"),
+            (
+                Server { good_replicas: Some(1), wanted_replicas: Some(2), ..healthy() },
+                "NOREPLICAS",
+            ),
         ] {
             let [problem] = &*problems(&server) else { panic!("one problem: {server:?}") };
             assert!(problem.contains(words), "{problem}");

@@ -38,6 +38,7 @@ impl Entry {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Report {
     t_ms: u64,
+    prefix: String,
     group: String,
     layout: Option<&'static str>,
     interval_ms: Option<u64>,
@@ -66,6 +67,7 @@ impl Report {
         };
         Self {
             t_ms: millis(elapsed),
+            prefix: config.prefix().to_owned(),
             group: config.name().to_owned(),
             layout,
             interval_ms,
@@ -84,6 +86,7 @@ impl Report {
     pub(super) fn failed(elapsed: Duration, config: &Config, error: String) -> Self {
         Self {
             t_ms: millis(elapsed),
+            prefix: config.prefix().to_owned(),
             group: config.name().to_owned(),
             layout: None,
             interval_ms: None,
@@ -188,15 +191,20 @@ impl Report {
             count => BARS[usize::try_from((count * 8 - 1) / most).unwrap_or(7).min(7)],
         };
         let bars = titled("counts").then(Style::Plain, shown.iter().map(bar).collect::<String>());
-        bars.then(Style::Faint, format!("  {most} at most"))
+        if shown.is_empty() { bars } else { bars.then(Style::Faint, format!("  {most} at most")) }
     }
 
     fn kept(&self) -> String {
+        let prefix = match &*self.prefix {
+            "" => String::new(),
+            prefix => format!(", prefix {prefix}"),
+        };
         match (self.layout, self.interval_ms) {
             (Some(layout), Some(length)) => {
-                format!(", layout {layout}, interval {:?}", Duration::from_millis(length))
+                let interval = Duration::from_millis(length);
+                format!("{prefix}, layout {layout}, interval {interval:?}")
             }
-            _ => String::new(),
+            _ => prefix,
         }
     }
 

@@ -21,6 +21,9 @@ pub(super) struct Server {
     /// How many replicas keep up; none if the server does not mind.
     #[serde(skip)]
     pub(super) good_replicas: Option<u64>,
+    /// How many have to, for it to accept registrations.
+    #[serde(skip)]
+    pub(super) wanted_replicas: Option<u64>,
     /// Where the primary is, if this is a replica.
     #[serde(skip)]
     pub(super) primary: Option<String>,
@@ -60,6 +63,8 @@ impl Server {
             maxmemory: number("maxmemory"),
             used_memory: number("used_memory"),
             good_replicas: number("min_slaves_good_slaves"),
+            // Not told in this answer.
+            wanted_replicas: None,
             primary: text("master_host").zip(text("master_port")).map(|(host, port)| {
                 if host.contains(':') {
                     format!("[{host}]:{port}")

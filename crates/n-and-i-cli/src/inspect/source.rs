@@ -1,6 +1,7 @@
 //! Asking Redis. Nothing that is sent here writes.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(super) struct Reading {
     /// Which commands workers are refused; none if that could not be found out.
     pub(super) refused: Option<Vec<String>>,
     pub(super) unchecked: Vec<String>,
+    /// What a worker needs, as `ACL SETUSER` takes it.
+    pub(super) permissions: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -57,19 +60,26 @@ pub(super) struct Key {
 
 /// Why Redis could not be asked.
 #[derive(Debug)]
-pub(super) struct Unanswered(RedisError);
+pub(super) struct Unanswered {
+    error: RedisError,
+    address: String,
+    permissions: String,
+}
 
 impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.redirect_node() {
-            Some((node, _)) => {
-                write!(
-                    f,
-                    "this node of a cluster does not keep the group, {node} does: use --redis redis://{node}"
-                )
-            }
-            None => write!(f, "Redis cannot be asked: {}", self.0),
+        let Self { error, address, permissions } = self;
+        if let Some((node, _)) = error.redirect_node() {
+            return write!(
+                f,
+                "this node of a cluster does not keep the group, {node} does: use --redis redis://{node}"
+            );
         }
+        write!(f, "Redis at {address} cannot be asked: {error}")?;
+        if error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) {
+            write!(f, "; what a worker needs is enough: ACL SETUSER with {permissions}")?;
+        }
+        Ok(())
     }
 }
 
@@ -85,7 +95,11 @@ impl Source {
             // The next time anew.
             self.connection = None;
         }
-        reading.map_err(Unanswered)
+        reading.map_err(|error| Unanswered {
+            error,
+            address: self.client.get_connection_info().addr().to_string(),
+            permissions: permissions(&self.config, layout.unwrap_or_default()),
+        })
     }
 
     async fn try_to_read(&mut self, layout: Option<Layout>) -> RedisResult<Reading> {
@@ -122,7 +136,8 @@ impl Source {
         };
         let server = self.server(&mut unchecked).await?;
         let refused = self.refused(&key, needs, &mut unchecked).await?;
-        Ok(Reading { guard, open, closed, keys, server, refused, unchecked })
+        let permissions = permissions(&self.config, needs);
+        Ok(Reading { guard, open, closed, keys, server, refused, unchecked, permissions })
     }
 
     async fn guard(&mut self, key: &str) -> RedisResult<Guard> {
@@ -193,7 +208,14 @@ impl Source {
 
     async fn server(&mut self, unchecked: &mut Vec<String>) -> RedisResult<Option<Server>> {
         let info: Option<String> = self.allowed(&cmd("INFO"), unchecked).await?;
-        Ok(info.map(|info| Server::read(&info)))
+        let mut server = info.map(|info| Server::read(&info));
+        if let Some(server) = server.as_mut().filter(|server| server.good_replicas.is_some()) {
+            let mut setting = cmd("CONFIG");
+            setting.arg("GET").arg("min-replicas-to-write");
+            let setting: Option<HashMap<String, u64>> = self.allowed(&setting, unchecked).await?;
+            server.wanted_replicas = setting.and_then(|setting| setting.into_values().next());
+        }
+        Ok(server)
     }
 
     /// Which commands that workers need this user is refused.
@@ -258,6 +280,15 @@ impl Source {
         };
         command.query_async(connection).await
     }
+}
+
+/// docs/getting-started.md has them too.
+fn permissions(config: &Config, layout: Layout) -> String {
+    let commands = match layout {
+        Layout::Slots => "+hmget +hset +hdel",
+        _ => "+set +incr",
+    };
+    format!("~{}* +eval +evalsha +time +get +hget {commands} +pexpire +info", config.tag())
 }
 
 fn name_of(command: &Cmd) -> Cow<'_, str> {

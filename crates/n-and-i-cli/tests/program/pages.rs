@@ -39,6 +39,8 @@ fn bash_completes_commands_options_and_values() {
         (&["exec", "--restart", "n"], &["never"]),
         (&["simulate", "--scenario", "r"], &["rolling-restart"]),
         (&["completions", "f"], &["fish"]),
+        // Those of another program are for the shell to complete.
+        (&["exec", "--name", "x", "--", "program", "--"], &[""]),
     ] {
         let mut bash = Command::new("bash");
         bash.args(["--norc", "-c", ASK]).arg(&script).arg("n-and-i").args(words);
@@ -49,7 +51,9 @@ fn bash_completes_commands_options_and_values() {
             assert!(replies.contains(word), "{words:?} lacks {word}: {replies:?}");
         }
         let prefix = words.last().unwrap();
-        assert!(replies.iter().all(|reply| reply.starts_with(prefix)), "{words:?}: {replies:?}");
+        let is_one = |reply: &&str| reply.is_empty() || reply.starts_with(prefix);
+        assert!(replies.iter().all(is_one), "{words:?}: {replies:?}");
+        assert!(!expected[0].is_empty() || replies == [""], "{words:?}: {replies:?}");
     }
 }
 
@@ -89,17 +93,22 @@ fn each_command_has_a_manual_page() {
         // Lines stay as they are.
         assert!(page.contains(&format!("\n  n\\-and\\-i {command} ")), "{command}: {page}");
     }
-    assert!(read("n-and-i-exec.1").contains("\n.SH ENVIRONMENT\n"));
+    let exec = read("n-and-i-exec.1");
+    assert!(exec.contains("\n.SH ENVIRONMENT\n"), "{exec}");
+    assert!(exec.contains("\nn\\-and\\-i exec [OPTIONS] \\-\\-name <NAME>"), "{exec}");
+    assert!(exec.contains(" \\-\\- <PROGRAM> [ARGS]"), "{exec}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), COMMANDS.len() + 1);
     assert_eq!(print(&["man"]), main);
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_named() {
+fn a_directory_is_made_and_one_that_cannot_be_is_named() {
     let directory = tempfile::tempdir().unwrap();
-    let missing = directory.path().join("missing");
-    let mut program = Program::start(&["man", "--out", missing.to_str().unwrap()]);
+    let new = directory.path().join("share").join("man1");
+    print(&["man", "--out", new.to_str().unwrap()]);
+    let no_directory = new.join("n-and-i.1");
+    let mut program = Program::start(&["man", "--out", no_directory.to_str().unwrap()]);
     assert_eq!(program.end().code(), Some(1));
     let message = program.stderr().join("\n");
-    assert!(message.contains("missing") && message.contains("cannot be written"), "{message}");
+    assert!(message.contains("n-and-i.1 cannot be written"), "{message}");
 }

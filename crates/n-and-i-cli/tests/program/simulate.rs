@@ -213,7 +213,7 @@ fn a_trace_that_cannot_be_written_is_a_failure() {
     let path = path.to_str().expect("a path in UTF-8");
     let (code, lines, errors) = run(&[SHORT, &["--trace", path]]);
     assert_eq!((code, lines.len()), (Some(1), 0));
-    assert!(errors[0].starts_with(&format!("n-and-i: {path}: ")), "{errors:?}");
+    assert!(errors[0].starts_with(&format!("n-and-i: {path} cannot be written: ")), "{errors:?}");
 }
 
 #[test]

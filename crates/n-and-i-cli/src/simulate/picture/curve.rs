@@ -33,7 +33,7 @@ pub(super) fn draw(canvas: &Canvas<'_>, layout: &Layout, timeline: &Timeline) ->
     let (left, right) = (layout.left, layout.right);
     let mut heading = "Share of the tasks that had an owner".to_owned();
     if let Some(mean) = mean(timeline) {
-        heading = format!("{heading}: {:.1} % on average", mean * 100.0);
+        heading = format!("{heading}: {:.1} % on average in this picture", mean * 100.0);
     }
     canvas.text(&heading, (left, layout.curve.start - 14), HEADING)?;
     let steps = steps(layout, timeline);

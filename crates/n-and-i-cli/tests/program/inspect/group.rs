@@ -95,7 +95,7 @@ fn a_group_that_nobody_joined_is_absent() {
         object[field].take();
     }
     let expected = json!({
-        "t_ms": null, "group": "x", "layout": null, "interval_ms": null, "state": "absent",
+        "t_ms": null, "prefix": "", "group": "x", "layout": null, "interval_ms": null, "state": "absent",
         "open": null, "closed": [], "keys": [], "server": null, "findings": [], "unchecked": null,
         "error": null,
     });
@@ -144,6 +144,8 @@ fn another_prefix_is_another_group() {
     settles(&server, 1);
     let look = Look::json(&server.url(), &["--prefix", "prod:"]);
     assert_eq!(look.object()["state"], "absent");
+    let text = Look::at(&server.url(), &["--prefix", "prod:"]).text();
+    assert!(text.contains("group      x, prefix prod:"), "{text}");
 }
 
 #[test]
